@@ -1,0 +1,51 @@
+# What all of our targets have in common.
+
+# Flags for targets of this repository only; nothing of it reaches a user.
+function(shove_private_flags target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # g++ 12 sees overlaps in std::string that are not there.
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+  endif()
+  if(SHOVE_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  target_compile_options(${target} PRIVATE -ffile-prefix-map=${shove_SOURCE_DIR}/=)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
+
+# shove_add_library(<component> HEADERS <dir> SOURCES <files> [PUBLIC <libs>] [PRIVATE <libs>])
+# A library of the product: target shove_<component>, alias shove::<component>, file libshove-<component>.
+function(shove_add_library component)
+  cmake_parse_arguments(arg "" "HEADERS" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(target shove_${component})
+  add_library(${target} ${arg_SOURCES})
+  add_library(shove::${component} ALIAS ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${arg_HEADERS}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME shove-${component}
+    EXPORT_NAME ${component}
+    POSITION_INDEPENDENT_CODE ON
+    VERSION ${shove_VERSION}
+    SOVERSION ${shove_VERSION_MAJOR}.${shove_VERSION_MINOR})
+  shove_private_flags(${target})
+  shove_hide_symbols(${target})
+endfunction()
+
+# Hides what is not ours. A static library is compiled with hidden visibility. A shared one exports
+# namespace shove by a linker script, so that no class needs a macro; all else (Boost, SQLite, simdjson,
+# the standard library's templates) stays inside.
+function(shove_hide_symbols target)
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL "STATIC_LIBRARY")
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  elseif(kind STREQUAL "SHARED_LIBRARY")
+    set(script ${shove_SOURCE_DIR}/cmake/shove.map)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${script})
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})
+  endif()
+endfunction()
