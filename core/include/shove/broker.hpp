@@ -1,0 +1,193 @@
+#pragma once
+
+#include <shove/admin.hpp>
+#include <shove/clock.hpp>
+#include <shove/consumer_group.hpp>
+#include <shove/detail/capability.hpp>
+#include <shove/publisher.hpp>
+#include <shove/spi/backend.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace shove {
+
+enum class log_level : std::uint8_t { debug, info, warning, error };
+
+/// How a broker works inside this process.
+struct broker_options {
+    /// Threads for plain handlers; 0: the larger of 4 and twice the cores.
+    unsigned worker_threads = 0;
+    /// Where coroutine handlers and completions run; nothing: a pool of the broker's own.
+    std::optional<boost::asio::any_io_executor> executor{};
+    /// Where time comes from; null: the machine.
+    std::shared_ptr<shove::clock> clock{};
+    /// Where what people should know goes, one line each; null: warnings and errors to stderr. May be
+    /// called from any thread; must not block.
+    std::function<void(log_level, std::string_view)> log{};
+};
+
+namespace detail {
+
+std::shared_ptr<broker_core> make_core(std::shared_ptr<spi::driver> driver, broker_options options);
+
+/// The untyped broker.
+class broker_handle {
+public:
+    explicit broker_handle(std::shared_ptr<broker_core> core) noexcept : core_(std::move(core)) {}
+    const std::shared_ptr<broker_core>& core() const noexcept { return core_; }
+    void declare(std::shared_ptr<const queue_topology> topology) const;
+    spi::queue_depth depth(std::string_view queue) const;
+    result<void> ping(milliseconds deadline) const;
+    result<void> close(milliseconds deadline) const;
+    const spi::capabilities& capabilities() const noexcept;
+    void async_declare(std::shared_ptr<const queue_topology> topology,
+                       boost::asio::any_completion_handler<void(error_code)> done) const;
+    void async_ping(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const;
+    void async_close(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const;
+
+private:
+    std::shared_ptr<broker_core> core_;
+};
+
+struct declare_op {
+    broker_handle handle;
+    void operator()(boost::asio::any_completion_handler<void(error_code)> done,
+                    std::shared_ptr<const queue_topology> topology) const {
+        handle.async_declare(std::move(topology), std::move(done));
+    }
+};
+struct ping_op {
+    broker_handle handle;
+    void operator()(boost::asio::any_completion_handler<void(error_code)> done, milliseconds deadline) const {
+        handle.async_ping(deadline, std::move(done));
+    }
+};
+struct close_op {
+    broker_handle handle;
+    void operator()(boost::asio::any_completion_handler<void(error_code)> done, milliseconds deadline) const {
+        handle.async_close(deadline, std::move(done));
+    }
+};
+
+/// Opens a driver or throws; makes the engine around it.
+template <spi::backend B>
+std::shared_ptr<broker_core> open_core(const typename B::config& config, broker_options options) {
+    if (!options.clock) options.clock = make_system_clock();
+    auto driver = B::open(config, spi::driver_context{options.clock});
+    return make_core(std::move(driver).value(), std::move(options));
+}
+
+}  // namespace detail
+
+/// A connection to a broker and the engine around it.
+/// @tparam B  The backend's tag (`shove::sqlite`, `shove::inprocess`, …) or `any_backend`.
+/// @par Thread safety  All members may be called from several threads.
+/// @par Lifetime  Publishers and groups share the connection; the destructor closes it, and waits for
+///   handlers that still run. Do not destroy a broker from one of its own handlers.
+template <class B>
+class broker {
+public:
+    /// Connects with a backend's configuration. Throws `exception`.
+    template <class T = B>
+        requires spi::backend<T>
+    explicit broker(const typename T::config& config, broker_options options = {})
+        : broker(detail::open_core<T>(config, std::move(options))) {}
+    explicit broker(std::shared_ptr<detail::broker_core> core) : handle_(std::move(core)) {}
+    broker(broker&&) noexcept = default;
+    broker& operator=(broker&&) noexcept = default;
+    ~broker() {
+        if (handle_.core()) (void)handle_.close(milliseconds(5'000));
+    }
+
+    /// Makes the queues of topics, in order; doing it again changes nothing. Throws `exception`. Blocks.
+    template <topic_type... Ts>
+    void declare() const {
+        (detail::check_capabilities<B, Ts>(), ...);
+        (handle_.declare(detail::topology_of<Ts>()), ...);
+    }
+    void declare(const runtime_topic& topic) const { handle_.declare(topic.topology); }
+    /// As `declare`, for one topic; completes with `void(error_code)`.
+    template <topic_type T, class Token>
+    auto async_declare(Token&& token) const {
+        detail::check_capabilities<B, T>();
+        return boost::asio::async_initiate<Token, void(error_code)>(detail::declare_op{handle_}, token,
+                                                                    detail::topology_of<T>());
+    }
+
+    shove::publisher<B> publisher() const { return shove::publisher<B>(handle_.core()); }
+    /// A new, empty group. Several may run at once; ending one never closes the broker.
+    shove::consumer_group<B> consumer_group() const { return shove::consumer_group<B>(handle_.core()); }
+    /// Queues and dead letters, for tools. Only where the backend can.
+    shove::admin admin() const
+        requires(detail::offers<B>(&spi::capabilities::admin))
+    {
+        return shove::admin(handle_.core());
+    }
+
+    /// Counts of a topic's main queue. Throws `exception`. Blocks.
+    template <topic_type T>
+    spi::queue_depth depth() const {
+        return handle_.depth(T::topology.queue());
+    }
+    spi::queue_depth depth(std::string_view queue) const { return handle_.depth(queue); }
+
+    /// One bounded round trip to the broker: can this process still talk to it? No retry. Blocks at
+    /// most for the deadline; after `close`: `errc::closed`.
+    result<void> ping(milliseconds deadline = milliseconds(5'000)) const { return handle_.ping(deadline); }
+    template <class Token>
+    auto async_ping(milliseconds deadline, Token&& token) const {
+        return boost::asio::async_initiate<Token, void(error_code)>(detail::ping_op{handle_}, token, deadline);
+    }
+    /// Flushes and ends the connection; idempotent. Groups that still run are drained first. Ends by the
+    /// deadline whatever the broker does. Blocks.
+    result<void> close(milliseconds deadline = milliseconds(5'000)) { return handle_.close(deadline); }
+    template <class Token>
+    auto async_close(milliseconds deadline, Token&& token) {
+        return boost::asio::async_initiate<Token, void(error_code)>(detail::close_op{handle_}, token, deadline);
+    }
+
+    const spi::capabilities& capabilities() const noexcept { return handle_.capabilities(); }
+
+private:
+    detail::broker_handle handle_;
+};
+
+/// A broker whose backend is known only at run time: see `open`.
+using any_broker = broker<any_backend>;
+
+/// Opens the backend, one of those listed, that answers to the URL's scheme.
+/// Error: `errc::invalid_argument` naming the scheme and those known; else what the backend reports.
+template <spi::backend... Bs>
+result<any_broker> open_with(std::string_view url, broker_options options = {}) {
+    const auto scheme = url.substr(0, url.find(':'));
+    if (!options.clock) options.clock = make_system_clock();
+    std::string known;
+    result<std::shared_ptr<spi::driver>> driver = error(errc::invalid_argument);
+    bool found = false;
+    const auto attempt = [&]<class B>(std::type_identity<B>) {
+        for (std::string_view s : B::schemes) {
+            known += (known.empty() ? "" : ", ") + std::string(s) + ":";
+            if (found || s != scheme) continue;
+            found = true;
+            auto config = B::parse(url);
+            if (!config) {
+                driver = config.error();
+            } else {
+                driver = B::open(*config, spi::driver_context{options.clock});
+            }
+        }
+    };
+    (attempt(std::type_identity<Bs>{}), ...);
+    if (!found) {
+        return error(errc::invalid_argument, "no backend for the scheme of '" + std::string(scheme) + ":'; known here: " + known);
+    }
+    if (!driver) return driver.error();
+    return any_broker(detail::make_core(std::move(driver).value(), std::move(options)));
+}
+
+}  // namespace shove

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <shove/consumer_options.hpp>
+#include <shove/detail/capability.hpp>
+#include <shove/detail/handler.hpp>
+#include <shove/run_outcome.hpp>
+#include <shove/topic.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+namespace shove {
+
+namespace detail {
+
+class broker_core;
+class group_core;
+
+/// The untyped group. Thread-safe.
+class group_handle {
+public:
+    explicit group_handle(std::shared_ptr<broker_core> broker);
+
+    void add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
+             consumer_options options, bool dead);
+    void start();
+    run_outcome stop(milliseconds drain);
+    run_outcome run_until(std::stop_token stop, milliseconds drain);
+    run_outcome run_until_signal(milliseconds drain);
+    void async_run(std::stop_token stop, milliseconds drain,
+                   boost::asio::any_completion_handler<void(error_code, run_outcome)> done) const;
+    consumer_stats stats(std::string_view queue) const;
+
+private:
+    std::shared_ptr<group_core> core_;
+};
+
+struct group_run_op {
+    group_handle handle;
+    void operator()(boost::asio::any_completion_handler<void(error_code, run_outcome)> done, std::stop_token stop,
+                    milliseconds drain) const {
+        handle.async_run(std::move(stop), drain, std::move(done));
+    }
+};
+
+}  // namespace detail
+
+/// A set of consumers that start together and are drained together.
+/// Handlers are called for several messages at once, also the same handler object: it must be safe for
+/// that (options `.sequential()` with one consumer: one call at a time).
+/// A plain handler runs on a worker thread and may block; a coroutine runs on the broker's executor
+/// and must not.
+/// @par Thread safety  All members may be called from several threads.
+/// @par Errors  `add` throws `exception`: `invalid_argument`, `unsupported`. `start` and the `run` forms
+///   throw what declaring and subscribing report, if it cannot be retried.
+template <class B>
+class consumer_group {
+public:
+    explicit consumer_group(std::shared_ptr<detail::broker_core> core) : core_(std::move(core)) {}
+
+    /// Consumes topic `T`; its topology is declared at the start.
+    /// @param handler  `outcome(message)` or `outcome(message, const delivery&)`, plain or a coroutine
+    ///                 (`asio::awaitable<outcome>`). What it throws counts as retry.
+    template <topic_type T, class H>
+    consumer_group& add(H handler, consumer_options options = {}) {
+        detail::check_capabilities<B, T>();
+        static_assert(detail::callable_with<H, typename T::message_type>,
+                      "add<T>: the handler must take topic T's message_type, alone or with a const shove::delivery&");
+        static_assert(detail::message_handler<H, T>,
+                      "add<T>: the handler must return shove::outcome or asio::awaitable<shove::outcome>");
+        core_.add(detail::topology_of<T>(), detail::erase_handler<T>(std::move(handler)), std::move(options), false);
+        return *this;
+    }
+
+    /// Consumes topic `T`'s dead letters: `outcome(const dead_letter<message>&)`. `ack` removes the
+    /// letter; anything else, and an exception, leaves it to be handled again after a pause. Letters that cannot
+    /// be decoded come with no message. Nothing is lost or counted against a budget here.
+    template <topic_type T, class H>
+    consumer_group& add_dead(H handler, consumer_options options = {}) {
+        static_assert(T::topology.has_dlq(), "add_dead<T>: topic T has no dead-letter queue; give it .dlq()");
+        static_assert(detail::dead_handler<H, T>,
+                      "add_dead<T>: the handler must take a const shove::dead_letter<T's message_type>& and return "
+                      "shove::outcome or asio::awaitable<shove::outcome>");
+        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), std::move(options), true);
+        return *this;
+    }
+
+    /// Consumes a topic known only at run time: `outcome(std::span<const std::byte>, const delivery&)`.
+    consumer_group& add(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
+        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), std::move(options), false);
+        return *this;
+    }
+    /// Consumes the dead letters of a topic known only at run time.
+    consumer_group& add_dead(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
+        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), true), std::move(options), true);
+        return *this;
+    }
+
+    /// Declares the topologies and starts the consumers; returns once they are subscribed. Blocks.
+    void start() { core_.start(); }
+    /// Drains: stops fetching, gives back what was not started, waits for running handlers, settles, closes;
+    /// ends after `drain` at the latest. Blocks. The broker stays open.
+    run_outcome stop(milliseconds drain) { return core_.stop(drain); }
+    /// Starts, waits for the stop token (or until every consumer has failed), drains. Blocks.
+    run_outcome run_until(std::stop_token stop, milliseconds drain) { return core_.run_until(std::move(stop), drain); }
+    /// Starts, waits for SIGINT or SIGTERM, drains; a second signal ends the drain at once. Blocks.
+    /// The signals are handled only while this runs.
+    run_outcome run_until_signal(milliseconds drain) { return core_.run_until_signal(drain); }
+    /// As `run_until`; completes with `void(error_code, run_outcome)`. Cancellation: by the stop token.
+    template <class Token>
+    auto async_run(std::stop_token stop, milliseconds drain, Token&& token) {
+        return boost::asio::async_initiate<Token, void(error_code, run_outcome)>(detail::group_run_op{core_}, token,
+                                                                                std::move(stop), drain);
+    }
+
+    /// Counts of the registration for that queue (the dead-letter queue's name for `add_dead`), summed
+    /// over its consumers.
+    consumer_stats stats(std::string_view queue) const { return core_.stats(queue); }
+    template <topic_type T>
+    consumer_stats stats() const {
+        return stats(T::topology.queue());
+    }
+
+private:
+    detail::group_handle core_;
+};
+
+}  // namespace shove

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <shove/codec.hpp>
+#include <shove/delivery.hpp>
+#include <shove/outcome.hpp>
+#include <shove/topic.hpp>
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace boost::asio {
+template <typename T, typename Executor>
+class awaitable;
+class any_io_executor;
+}  // namespace boost::asio
+
+namespace shove::detail {
+
+/// How a call of a handler ended, exceptions aside.
+struct call_result {
+    shove::outcome outcome = ack;
+    bool undecodable = false;
+    std::string decode_error{};
+};
+
+using call_awaitable = boost::asio::awaitable<call_result, boost::asio::any_io_executor>;
+
+/// A handler with its message type erased. Called for several messages at once.
+class handler_base {
+public:
+    virtual ~handler_base() = default;
+    virtual bool is_coroutine() const noexcept { return false; }
+    /// Decodes and calls a plain handler; on a worker thread. What the handler throws passes through.
+    virtual call_result call(delivery& info, decode_scratch& scratch) = 0;
+    /// The same for a coroutine; it decodes before it first suspends. `info` outlives it.
+    virtual call_awaitable co_call(delivery& info, decode_scratch& scratch);
+};
+
+template <class R>
+inline constexpr bool is_outcome_awaitable = false;
+template <class Executor>
+inline constexpr bool is_outcome_awaitable<boost::asio::awaitable<outcome, Executor>> = true;
+
+/// A plain handler's answers: an outcome. A coroutine's: an awaitable of one.
+template <class R>
+concept handler_answer = std::same_as<R, outcome> || is_outcome_awaitable<R>;
+
+/// Calls a handler that takes the message alone or message and delivery.
+template <class H, class M>
+decltype(auto) call_handler(H& handler, M&& argument, const delivery& info) {
+    if constexpr (std::is_invocable_v<H&, M&&, const delivery&>) {
+        return handler(std::forward<M>(argument), info);
+    } else {
+        return handler(std::forward<M>(argument));
+    }
+}
+
+template <class H, class M>
+concept callable_with = std::is_invocable_v<H&, M&&, const delivery&> || std::is_invocable_v<H&, M&&>;
+
+template <class H, class M>
+using answer_of = decltype(call_handler(std::declval<H&>(), std::declval<M>(), std::declval<const delivery&>()));
+
+/// Handlers of a topic's messages: `outcome(M)`, `outcome(M, const delivery&)` or coroutines of these
+/// forms; the message by value, by const reference or by rvalue reference.
+template <class H, class T>
+concept message_handler = callable_with<H, typename T::message_type> && handler_answer<answer_of<H, typename T::message_type>>;
+
+/// Handlers of a topic's dead letters: the same forms over `const dead_letter<M>&`.
+template <class H, class T>
+concept dead_handler = callable_with<H, const dead_letter<typename T::message_type>&> &&
+                       handler_answer<answer_of<H, const dead_letter<typename T::message_type>&>>;
+
+/// What the handler is given, and how it is made from a delivery.
+template <class T>
+struct message_source {
+    using message = typename T::message_type;
+
+    static result<void> decode(const delivery& info, message& into, decode_scratch& scratch) {
+        return T::codec_type::decode(info.payload(), into, scratch);
+    }
+};
+
+template <class T, class H, bool Coroutine>
+class typed_handler;
+
+template <class T, class H>
+class typed_handler<T, H, false> final : public handler_base {
+public:
+    explicit typed_handler(H handler) : handler_(std::move(handler)) {}
+    call_result call(delivery& info, decode_scratch& scratch) override {
+        typename T::message_type message{};
+        if (auto decoded = message_source<T>::decode(info, message, scratch); !decoded) {
+            return {reject, true, decoded.error().message()};
+        }
+        return {call_handler(handler_, std::move(message), info)};
+    }
+
+private:
+    H handler_;
+};
+
+template <class T, class H>
+class typed_handler<T, H, true> final : public handler_base {
+public:
+    explicit typed_handler(H handler) : handler_(std::move(handler)) {}
+    bool is_coroutine() const noexcept override { return true; }
+    call_result call(delivery&, decode_scratch&) override { return {reject}; }  // never called: see co_call
+    call_awaitable co_call(delivery& info, decode_scratch& scratch) override {
+        typename T::message_type message{};
+        call_result ended;
+        if (auto decoded = message_source<T>::decode(info, message, scratch); !decoded) {
+            ended.outcome = reject;
+            ended.undecodable = true;
+            ended.decode_error = decoded.error().message();
+            co_return ended;
+        }
+        auto answer = call_handler(handler_, std::move(message), info);
+        ended.outcome = co_await std::move(answer);
+        co_return ended;
+    }
+
+private:
+    H handler_;
+};
+
+template <class T, class H, bool Coroutine>
+class typed_dead_handler;
+
+template <class T, class H>
+class typed_dead_handler<T, H, false> final : public handler_base {
+public:
+    explicit typed_dead_handler(H handler) : handler_(std::move(handler)) {}
+    call_result call(delivery& info, decode_scratch& scratch) override {
+        typename T::message_type message{};
+        const auto decoded = message_source<T>::decode(info, message, scratch);
+        const std::string text = decoded ? std::string() : decoded.error().message();
+        const dead_letter<typename T::message_type> letter{decoded ? &message : nullptr, text, info};
+        return {call_handler(handler_, letter, info)};
+    }
+
+private:
+    H handler_;
+};
+
+template <class T, class H>
+class typed_dead_handler<T, H, true> final : public handler_base {
+public:
+    explicit typed_dead_handler(H handler) : handler_(std::move(handler)) {}
+    bool is_coroutine() const noexcept override { return true; }
+    call_result call(delivery&, decode_scratch&) override { return {reject}; }  // never called: see co_call
+    call_awaitable co_call(delivery& info, decode_scratch& scratch) override {
+        typename T::message_type message{};
+        const auto decoded = message_source<T>::decode(info, message, scratch);
+        const std::string text = decoded ? std::string() : decoded.error().message();
+        const dead_letter<typename T::message_type> letter{decoded ? &message : nullptr, text, info};
+        auto answer = call_handler(handler_, letter, info);
+        call_result ended;
+        ended.outcome = co_await std::move(answer);
+        co_return ended;
+    }
+
+private:
+    H handler_;
+};
+
+template <class T, class H>
+std::shared_ptr<handler_base> erase_handler(H handler) {
+    constexpr bool coroutine = is_outcome_awaitable<answer_of<H, typename T::message_type>>;
+    return std::make_shared<typed_handler<T, H, coroutine>>(std::move(handler));
+}
+
+template <class T, class H>
+std::shared_ptr<handler_base> erase_dead_handler(H handler) {
+    constexpr bool coroutine = is_outcome_awaitable<answer_of<H, const dead_letter<typename T::message_type>&>>;
+    return std::make_shared<typed_dead_handler<T, H, coroutine>>(std::move(handler));
+}
+
+/// Handler of a run-time topic: gets bytes.
+using raw_function = std::function<outcome(std::span<const std::byte>, const delivery&)>;
+std::shared_ptr<handler_base> erase_raw_handler(const runtime_topic& topic, raw_function handler, bool dead);
+
+}  // namespace shove::detail
