@@ -23,3 +23,70 @@ function(shove_add_test name)
     DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
 endfunction()
+
+# -I flags of what a user of these targets gets to see.
+function(shove_include_flags result)
+  set(flags)
+  foreach(target IN LISTS ARGN)
+    set(folders $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
+    list(APPEND flags "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>")
+  endforeach()
+  set(${result} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# shove_add_header_tests(<folder> LIBS <targets>): each header below the folder compiles alone.
+# The headers are globbed because one forgotten in a list is what this looks for.
+function(shove_add_header_tests folder)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  if(NOT SHOVE_BUILD_TESTS OR SHOVE_SANITIZE)
+    return()
+  endif()
+  shove_include_flags(includes ${arg_LIBS})
+  file(GLOB_RECURSE headers RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.hpp)
+  foreach(header IN LISTS headers)
+    add_test(NAME header.${header}
+      COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I${folder} "${includes}"
+              -include ${header} -x c++ /dev/null
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(header.${header} PROPERTIES LABELS unit TIMEOUT 120)
+  endforeach()
+endfunction()
+
+# shove_add_compile_fail_tests(LIBS <targets> CASES <files>): see CompileFail.cmake.
+function(shove_add_compile_fail_tests)
+  cmake_parse_arguments(arg "" "" "LIBS;CASES" ${ARGN})
+  if(NOT SHOVE_BUILD_TESTS OR SHOVE_SANITIZE)
+    return()
+  endif()
+  shove_include_flags(includes ${arg_LIBS})
+  foreach(file IN LISTS arg_CASES)
+    cmake_path(GET file STEM name)
+    add_test(NAME compile_fail.${name}
+      COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${file} -P ${shove_SOURCE_DIR}/cmake/CompileFail.cmake
+              -- ${CMAKE_CXX_COMPILER} -std=c++20 "${includes}"
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(compile_fail.${name} PROPERTIES LABELS unit TIMEOUT 120)
+  endforeach()
+endfunction()
+
+# shove_add_fuzzer(<name> SOURCES <files> LIBS <targets> CORPUS <folder> [INCLUDE <dirs>])
+# A libFuzzer program in bin/fuzz; the file beside it names its corpus. The corpus is also a unit test:
+# every input that is kept is run once.
+function(shove_add_fuzzer name)
+  cmake_parse_arguments(arg "" "CORPUS" "SOURCES;LIBS;INCLUDE" ${ARGN})
+  if(NOT SHOVE_BUILD_FUZZERS)
+    return()
+  endif()
+  add_executable(fuzz-${name} ${arg_SOURCES})
+  target_link_libraries(fuzz-${name} PRIVATE ${arg_LIBS})
+  target_link_options(fuzz-${name} PRIVATE -fsanitize=fuzzer)
+  target_include_directories(fuzz-${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${arg_INCLUDE})
+  set_target_properties(fuzz-${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/fuzz)
+  shove_private_flags(fuzz-${name})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/fuzz-corpus/${name} CONTENT "${CMAKE_CURRENT_SOURCE_DIR}/${arg_CORPUS}\n")
+  if(SHOVE_BUILD_TESTS)
+    add_test(NAME fuzz-corpus.${name} COMMAND fuzz-${name} -runs=0 ${CMAKE_CURRENT_SOURCE_DIR}/${arg_CORPUS})
+    set_tests_properties(fuzz-corpus.${name} PROPERTIES LABELS unit TIMEOUT 300)
+  endif()
+endfunction()

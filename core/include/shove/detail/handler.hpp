@@ -5,17 +5,14 @@
 #include <shove/outcome.hpp>
 #include <shove/topic.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
 #include <concepts>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
-
-namespace boost::asio {
-template <typename T, typename Executor>
-class awaitable;
-class any_io_executor;
-}  // namespace boost::asio
 
 namespace shove::detail {
 
