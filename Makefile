@@ -1,0 +1,51 @@
+# `make help` lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+bin := build/release/bin
+
+.PHONY: help run build test test-quick test-long compare compile-cost docs format tidy clean deps deps-test
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
+
+deps:
+	@tools/install-deps.sh run
+deps-test:
+	@tools/install-deps.sh test
+
+build: deps ## Build the libraries, the command and the examples into build/release
+	@cmake --preset release -DSHOVE_BUILD_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF) >/dev/null
+	@cmake --build build/release -j $(JOBS) --target product
+
+run: build ## Work the real data on SQLite; the picture is build/run/summary.svg
+	@mkdir -p build/run
+	@$(bin)/shove-main-job
+
+test: deps-test ## All checks that CI runs
+	@tools/test.sh all
+
+test-quick: deps-test ## The unit tests, g++ release
+	@tools/test.sh quick
+
+test-long: deps-test ## Long fuzzing, soak and crash ledgers, the whole sanitizer matrix
+	@tools/test.sh long
+
+compare: build ## Side by side with the peers (builds them: 5 to 35 minutes once)
+	@python3 bench/compare.py
+
+compile-cost: deps ## CPU seconds that the README's tour costs a user to compile
+	@cmake --preset release >/dev/null
+	@tools/compile-cost.sh
+
+docs: deps-test ## The API reference, build/docs/html
+	@tools/test.sh docs
+
+format: deps-test ## Format all sources in place
+	@git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' | grep -v '^bench/peers/' | xargs clang-format-16 -i
+
+tidy: deps-test ## clang-tidy, the short list, as errors
+	@tools/tidy.sh
+
+clean: ## Remove everything that was built
+	@rm -rf build

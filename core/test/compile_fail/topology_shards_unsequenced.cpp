@@ -1,0 +1,18 @@
+// expect: routing_shards\(\) needs sequenced\(\)
+#include <shove/topic.hpp>
+
+#include <chrono>
+#include <string>
+
+using namespace std::chrono_literals;
+constexpr auto skip = shove::sequence_failure::skip;
+
+struct orders : shove::topic<std::string, shove::raw> {
+#ifdef FIXED
+    static constexpr auto topology = shove::topology("orders").sequenced(skip).routing_shards(4).hold(1s).dlq();
+#else
+    static constexpr auto topology = shove::topology("orders").routing_shards(4).hold(1s).dlq();
+#endif
+};
+
+template struct shove::detail::checked_topic<orders>;
