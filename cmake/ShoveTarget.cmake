@@ -14,10 +14,19 @@ function(shove_private_flags target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
-# shove_add_library(<component> HEADERS <dir> SOURCES <files> [PUBLIC <libs>] [PRIVATE <libs>])
-# A library of the product: target shove_<component>, alias shove::<component>, file libshove-<component>.
+# shove_add_library(<component> SOURCES <files> [COMPONENTS <components>] [PUBLIC <libs>] [PRIVATE <libs>]
+#                   [FIND <find_dependency arguments>...] [PKG_CONFIG <modules>] [HEADERS <dir>])
+# A library of the product: target shove_<component>, alias shove::<component>, file libshove-<component>,
+# its part of the CMake package and its shove-<component>.pc.
+#   COMPONENTS  other components that it needs, linked PUBLIC
+#   FIND        what an installed component looks for, e.g. "SQLite3" or "Boost 1.81"
+#   PKG_CONFIG  the same for pkg-config
+#   HEADERS     folder of the public headers; default include
 function(shove_add_library component)
-  cmake_parse_arguments(arg "" "HEADERS" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADERS" "SOURCES;COMPONENTS;PUBLIC;PRIVATE;FIND;PKG_CONFIG" ${ARGN})
+  if(NOT arg_HEADERS)
+    set(arg_HEADERS include)
+  endif()
   set(target shove_${component})
   add_library(${target} ${arg_SOURCES})
   add_library(shove::${component} ALIAS ${target})
@@ -25,7 +34,8 @@ function(shove_add_library component)
   target_include_directories(${target}
     PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${arg_HEADERS}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  list(TRANSFORM arg_COMPONENTS PREPEND shove:: OUTPUT_VARIABLE ours)
+  target_link_libraries(${target} PUBLIC ${ours} ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME shove-${component}
     EXPORT_NAME ${component}
@@ -34,6 +44,20 @@ function(shove_add_library component)
     SOVERSION ${shove_VERSION_MAJOR}.${shove_VERSION_MINOR})
   shove_private_flags(${target})
   shove_hide_symbols(${target})
+  shove_product(${target})
+  if(SHOVE_INSTALL)
+    shove_install_component(${component}
+      HEADERS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_HEADERS}
+      COMPONENTS ${arg_COMPONENTS} FIND ${arg_FIND} PKG_CONFIG ${arg_PKG_CONFIG})
+  endif()
+endfunction()
+
+# Enters a target into `product`: what `make build` builds, without tests and fuzzers.
+function(shove_product target)
+  if(NOT TARGET shove_product)
+    add_custom_target(shove_product)
+  endif()
+  add_dependencies(shove_product ${target})
 endfunction()
 
 # Hides what is not ours. A static library is compiled with hidden visibility. A shared one exports
