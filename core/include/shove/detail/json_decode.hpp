@@ -183,7 +183,9 @@ template <class T>
 bool json_read_element(json_reader& reader, void* array, std::size_t index) {
     T& into = *static_cast<T*>(array);
     using value_type = typename T::value_type;
-    if constexpr (requires { { into[index] } -> std::same_as<value_type&>; }) {
+    if constexpr (requires {
+                      { into[index] } -> std::same_as<value_type&>;
+                  }) {
         return json_read(reader, index < into.size() ? into[index] : into.emplace_back());
     } else {
         value_type value{};
@@ -195,7 +197,10 @@ bool json_read_element(json_reader& reader, void* array, std::size_t index) {
 
 template <class T>
 bool json_read_sequence(json_reader& reader, T& into) {
-    if constexpr (!requires { { into[0] } -> std::same_as<typename T::value_type&>; }) into.clear();
+    if constexpr (!requires {
+                      { into[0] } -> std::same_as<typename T::value_type&>;
+                  })
+        into.clear();
     std::size_t count = 0;
     const bool ok = reader.array(&into, &json_read_element<T>, count);
     if (count < into.size()) into.resize(count);
