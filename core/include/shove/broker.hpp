@@ -44,6 +44,7 @@ public:
     spi::queue_depth depth(std::string_view queue) const;
     result<void> ping(milliseconds deadline) const;
     result<void> close(milliseconds deadline) const;
+    void shutdown(milliseconds deadline) const;
     const spi::capabilities& capabilities() const noexcept;
     void async_declare(std::shared_ptr<const queue_topology> topology,
                        boost::asio::any_completion_handler<void(error_code)> done) const;
@@ -99,9 +100,12 @@ public:
         : broker(detail::open_core<T>(config, std::move(options))) {}
     explicit broker(std::shared_ptr<detail::broker_core> core) : handle_(std::move(core)) {}
     broker(broker&&) noexcept = default;
-    broker& operator=(broker&&) noexcept = default;
+    broker& operator=(broker&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
     ~broker() {
-        if (handle_.core()) (void)handle_.close(milliseconds(5'000));
+        if (handle_.core()) handle_.shutdown(milliseconds(5'000));
     }
 
     /// Makes the queues of topics, in order; doing it again changes nothing. Throws `exception`. Blocks.

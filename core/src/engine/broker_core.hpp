@@ -1,0 +1,71 @@
+#pragma once
+
+#include <shove/broker.hpp>
+#include <shove/spi/driver.hpp>
+
+#include <boost/asio/thread_pool.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "../message/uuid_text.hpp"
+#include "solo_gate.hpp"
+#include "worker_pool.hpp"
+
+namespace shove::detail {
+
+class group_core;
+
+/// What publishers and groups of one broker share. Thread-safe.
+class broker_core : public std::enable_shared_from_this<broker_core> {
+public:
+    broker_core(std::shared_ptr<spi::driver> driver, broker_options options);
+    ~broker_core();
+
+    spi::driver& driver() noexcept { return *driver_; }
+    const spi::capabilities& capabilities() const noexcept { return driver_->capabilities(); }
+    shove::clock& clock() noexcept { return *clock_; }
+    worker_pool& workers() noexcept { return workers_; }
+    solo_gate& gate() noexcept { return gate_; }
+    uuid_source& ids() noexcept { return ids_; }
+    /// Where coroutine handlers and completions run; makes the broker's own pool on first use.
+    boost::asio::any_io_executor executor();
+    void log(log_level level, std::string_view text) const;
+    /// An evenly spread number, for backoff.
+    std::uint64_t random();
+    bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+
+    /// Runs a blocking wait on a thread of its own, joined by `shutdown`.
+    void spawn_waiter(unique_function<void()> wait);
+
+    /// Groups that run, so that `close` can drain them.
+    void enter(const std::shared_ptr<group_core>& group);
+    void leave(const group_core* group);
+
+    /// Drains the groups, closes the driver. Idempotent.
+    error close(milliseconds deadline);
+    /// `close`, then waits for all threads, stuck handlers included.
+    void shutdown(milliseconds deadline);
+
+private:
+    std::shared_ptr<shove::clock> clock_;
+    std::shared_ptr<spi::driver> driver_;
+    broker_options options_;
+    uuid_source ids_;
+    solo_gate gate_;
+    std::atomic<bool> closed_{false};
+    std::mutex mutex_;
+    std::mt19937_64 random_;
+    std::vector<std::weak_ptr<group_core>> groups_;
+    std::unique_ptr<boost::asio::thread_pool> pool_;
+    std::vector<std::jthread> waiters_;
+    worker_pool workers_;
+};
+
+}  // namespace shove::detail

@@ -1,0 +1,95 @@
+#include <shove/broker.hpp>
+
+#include "blocking.hpp"
+#include "broker_core.hpp"
+#include "completion.hpp"
+
+namespace shove::detail {
+namespace {
+
+void throw_if(const error& e) {
+    if (e) throw exception(e);
+}
+
+result<void> as_result(error e) {
+    if (e) return e;
+    return {};
+}
+
+/// Completes with the error's code.
+auto finisher(broker_core& core, boost::asio::any_completion_handler<void(error_code)> done) {
+    return [finish = completion_on(core.executor(), std::move(done))](const error& e) mutable { finish(e.code); };
+}
+
+/// One bounded call: its callback or its deadline, whichever is first.
+void ping_driver(broker_core& core, milliseconds deadline, unique_function<void(error)> done) {
+    struct state {
+        std::mutex mutex;
+        unique_function<void(error)> done;
+        unique_function<void(error)> claim() {
+            std::lock_guard lock(mutex);
+            return std::exchange(done, nullptr);
+        }
+    };
+    auto shared = std::make_shared<state>();
+    shared->done = std::move(done);
+    const auto until = core.clock().now() + deadline;
+    const auto timer = core.clock().call_at(until, [shared, deadline] {
+        if (auto complete = shared->claim()) {
+            complete(error(errc::timed_out, "ping: no answer within " + std::to_string(deadline.count()) + " ms"));
+        }
+    });
+    core.driver().ping(until, [shared, timer, clock = &core.clock()](error e) {
+        auto complete = shared->claim();
+        if (!complete) return;
+        clock->cancel(timer);
+        complete(std::move(e));
+    });
+}
+
+}  // namespace
+
+std::shared_ptr<broker_core> make_core(std::shared_ptr<spi::driver> driver, broker_options options) {
+    if (!options.clock) options.clock = make_system_clock();
+    return std::make_shared<broker_core>(std::move(driver), std::move(options));
+}
+
+void broker_handle::declare(std::shared_ptr<const queue_topology> topology) const {
+    throw_if(wait_for<error>([&](auto done) { core_->driver().declare(std::move(topology), std::move(done)); }));
+}
+
+spi::queue_depth broker_handle::depth(std::string_view queue) const {
+    return wait_for<result<spi::queue_depth>>([&](auto done) {
+               core_->driver().depth(std::string(queue), std::move(done));
+           }).value();
+}
+
+result<void> broker_handle::ping(milliseconds deadline) const {
+    if (core_->closed()) return error(errc::closed, "ping: the broker is closed");
+    return as_result(wait_for<error>([&](auto done) { ping_driver(*core_, deadline, std::move(done)); }));
+}
+
+result<void> broker_handle::close(milliseconds deadline) const { return as_result(core_->close(deadline)); }
+
+void broker_handle::shutdown(milliseconds deadline) const { core_->shutdown(deadline); }
+
+const spi::capabilities& broker_handle::capabilities() const noexcept { return core_->capabilities(); }
+
+void broker_handle::async_declare(std::shared_ptr<const queue_topology> topology,
+                                  boost::asio::any_completion_handler<void(error_code)> done) const {
+    core_->driver().declare(std::move(topology), finisher(*core_, std::move(done)));
+}
+
+void broker_handle::async_ping(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const {
+    auto finish = finisher(*core_, std::move(done));
+    if (core_->closed()) return finish(error(errc::closed));
+    ping_driver(*core_, deadline, std::move(finish));
+}
+
+void broker_handle::async_close(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const {
+    core_->spawn_waiter([core = core_.get(), deadline, finish = finisher(*core_, std::move(done))]() mutable {
+        finish(core->close(deadline));
+    });
+}
+
+}  // namespace shove::detail

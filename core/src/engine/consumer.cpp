@@ -1,0 +1,186 @@
+#include "consumer.hpp"
+
+#include "broker_core.hpp"
+
+namespace shove::detail {
+namespace {
+
+decide::failure_policy policy_of(const consumer_plan& plan, const spi::capabilities& caps) {
+    decide::failure_policy policy;
+    policy.queue = plan.queue();
+    policy.max_retries = plan.options.max_retries;
+    policy.crash_budget = caps.crash_budget ? plan.options.crash_budget : 0;
+    for (const auto& hold : plan.topology->holds) policy.holds.push_back(hold.delay);
+    policy.any_delay = caps.any_delay;
+    policy.has_dlq = !plan.topology->dead_letter_queue.empty();
+    return policy;
+}
+
+}  // namespace
+
+consumer::consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::function<void()> changed)
+    : core_(std::move(core)),
+      plan_(std::move(plan)),
+      policy_(policy_of(plan_, core_->capabilities())),
+      limits_{plan_.options.max_message_bytes},
+      coroutine_(plan_.handler->is_coroutine()),
+      concurrency_(plan_.options.concurrent ? plan_.options.prefetch : 1),
+      max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())),
+      flush_at_(std::min<std::size_t>(64, std::max<std::size_t>(1, plan_.options.prefetch / 4))),
+      changed_(std::move(changed)) {
+    if (coroutine_) strand_.emplace(boost::asio::make_strand(core_->executor()));
+}
+
+void consumer::start() {
+    core_->gate().enroll(weak_from_this());
+    subscribe();
+}
+
+void consumer::subscribe() {
+    {
+        lock_type lock(mutex_);
+        if (phase_ != phase::subscribing) return finish(lock);
+    }
+    spi::source from;
+    from.topology = plan_.topology;
+    from.dead_letters = plan_.dead;
+    from.prefetch = plan_.options.prefetch;
+    from.consumer = plan_.name;
+    core_->driver().subscribe(std::move(from), [self = shared_from_this()](auto made) { self->subscribed_with(std::move(made)); });
+}
+
+void consumer::subscribed_with(result<std::shared_ptr<spi::subscription>> made) {
+    if (!made) {
+        if (!is_retryable(made.error().code)) return fail(made.error());
+        if (subscribe_backoff_.failures() == 0) {
+            say(true, "cannot subscribe to '" + plan_.queue() + "' yet: " + made.error().message());
+        }
+        {
+            lock_type lock(mutex_);
+            if (phase_ == phase::draining) return finish(lock);
+        }
+        return after(subscribe_backoff_.next(core_->random()), &consumer::subscribe);
+    }
+    {
+        lock_type lock(mutex_);
+        subscription_ = std::move(made).value();
+        subscribed_once_ = true;
+        if (phase_ == phase::subscribing) phase_ = phase::running;
+    }
+    if (core_->capabilities().lease.count() > 0) after(core_->capabilities().lease / 3, &consumer::renew_leases);
+    changed_();
+    pump();
+}
+
+void consumer::fail(const error& why) {
+    say(true, "consumer of '" + plan_.queue() + "' ended: " + why.message());
+    lock_type lock(mutex_);
+    end_.failed = true;
+    end_.text = "consumer of '" + plan_.queue() + "': " + why.message();
+    first_error_ = why;
+    finish(lock);
+}
+
+/// Ends the consumer; unlocks.
+void consumer::finish(lock_type& lock) {
+    phase_ = phase::finished;
+    lock.unlock();
+    changed_();
+}
+
+void consumer::begin_drain() {
+    {
+        lock_type lock(mutex_);
+        if (phase_ != phase::running && phase_ != phase::subscribing) return;
+        phase_ = phase::draining;
+        release_unstarted();
+        flush_now_ = true;
+    }
+    std::shared_ptr<spi::subscription> subscription;
+    {
+        lock_type lock(mutex_);
+        if (receiving_) subscription = subscription_;
+    }
+    if (subscription) subscription->cancel_receive();
+    pump();
+}
+
+/// Closes the subscription once everything is settled; unlocks if it does.
+void consumer::close_if_drained(lock_type& lock) {
+    if (phase_ != phase::draining || !subscription_) return;
+    if (running_ || receiving_ || settling_ || !outbox_.empty() || !failed_outbox_.empty() || solo_isolating_) return;
+    phase_ = phase::closing;
+    auto subscription = subscription_;
+    lock.unlock();
+    subscription->close([self = shared_from_this()](const error& why) {
+        if (why && !(why == errc::closed)) self->say(true, "closing '" + self->plan_.queue() + "': " + why.message());
+        lock_type relock(self->mutex_);
+        self->subscription_.reset();
+        self->finish(relock);
+    });
+}
+
+void consumer::report_left(run_outcome& outcome) {
+    lock_type lock(mutex_);
+    if (phase_ == phase::finished) return;
+    const auto now = core_->clock().now();
+    for (const auto& c : calls_) {
+        if (c->now == call::phase::idle) continue;
+        c->state.stop.request_stop();
+        outcome.stuck.push_back({plan_.queue(), c->state.item.msg.id(),
+                                 std::chrono::duration_cast<milliseconds>(now - c->started)});
+    }
+    outcome.left += unsettled_;
+}
+
+bool consumer::subscribed() const {
+    lock_type lock(mutex_);
+    return subscribed_once_ || phase_ == phase::finished;
+}
+
+bool consumer::finished() const {
+    lock_type lock(mutex_);
+    return phase_ == phase::finished;
+}
+
+consumer_end consumer::end() const {
+    lock_type lock(mutex_);
+    return end_;
+}
+
+error consumer::first_error() const {
+    lock_type lock(mutex_);
+    return first_error_;
+}
+
+void consumer::add_stats(consumer_stats& to) const {
+    lock_type lock(mutex_);
+    to.received += stats_.received;
+    to.calls += stats_.calls;
+    to.acked += stats_.acked;
+    to.retried += stats_.retried;
+    to.deferred += stats_.deferred;
+    to.dead_lettered += stats_.dead_lettered;
+    to.discarded += stats_.discarded;
+    to.released += stats_.released;
+    to.timeouts += stats_.timeouts;
+    to.exceptions += stats_.exceptions;
+    to.leases_lost += stats_.leases_lost;
+    to.settle_retries += stats_.settle_retries;
+    to.stuck += stats_.stuck;
+    to.running += running_;
+    to.unsettled += unsettled_;
+}
+
+/// Calls a member after a delay, if the consumer still lives then.
+void consumer::after(milliseconds delay, void (consumer::*action)()) {
+    core_->clock().call_at(core_->clock().now() + delay, [weak = weak_from_this(), action] {
+        if (auto self = weak.lock()) ((*self).*action)();
+    });
+}
+
+void consumer::say(bool warning, const std::string& text) const {
+    core_->log(warning ? log_level::warning : log_level::info, text);
+}
+
+}  // namespace shove::detail

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <shove/consumer_options.hpp>
+#include <shove/detail/handler.hpp>
+#include <shove/run_outcome.hpp>
+#include <shove/spi/driver.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../decide/backoff.hpp"
+#include "../decide/settle_policy.hpp"
+#include "adaptive_mutex.hpp"
+#include "solo_gate.hpp"
+#include "worker_pool.hpp"
+
+namespace shove::detail {
+
+class broker_core;
+
+/// What a consumer needs to know.
+struct consumer_plan {
+    std::shared_ptr<const queue_topology> topology;
+    bool dead = false;
+    consumer_options options;
+    std::shared_ptr<handler_base> handler;
+    std::string name;
+
+    const std::string& queue() const noexcept { return dead ? topology->dead_letter_queue : topology->queue; }
+};
+
+/// How a consumer ended.
+struct consumer_end {
+    bool failed = false;
+    bool panicked = false;
+    std::string text;
+};
+
+/// One running or idle handler call. Reused from message to message.
+struct call {
+    enum class phase : std::uint8_t {
+        idle,
+        running,
+        cancelling,  ///< Timed out: told to stop, its answer counts for a grace.
+        abandoned,   ///< Settled by the timeout; a late answer is dropped.
+    };
+    delivery_state state;
+    steady_time started{};
+    phase now = phase::idle;
+    bool solo = false;
+    std::unique_ptr<boost::asio::cancellation_signal> cancel;  // coroutines only
+};
+
+/// One consumer: fetches from a subscription, has the handler called, settles. The pipeline of every backend:
+/// receive → checks → decode → handler → outcome → policy → settlement.
+///
+/// One lock guards its state, held for some dozen nanoseconds at a time and never while a driver, a handler
+/// or the gate is called. `pump` is the one place that talks to the driver: whatever changed the
+/// state calls it, and one thread at a time runs its loop.
+class consumer final : public runnable, public gate_member, public std::enable_shared_from_this<consumer> {
+public:
+    /// @param changed  Called without a lock, from any thread, when the consumer has subscribed, ended or drained.
+    consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::function<void()> changed);
+
+    void start();
+    /// Stops fetching, gives back what was not started, waits for the rest, closes the subscription.
+    void begin_drain();
+    /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
+    void report_left(run_outcome& outcome);
+
+    bool subscribed() const;
+    bool finished() const;
+    consumer_end end() const;
+    error first_error() const;
+    void add_stats(consumer_stats& to) const;
+    const consumer_plan& plan() const noexcept { return plan_; }
+
+    void work(worker_context& context) override;
+    std::size_t calls_running() override;
+    void solo_granted() override;
+    void solo_ended() override;
+
+private:
+    enum class phase : std::uint8_t { subscribing, running, draining, closing, finished };
+    using lock_type = std::unique_lock<adaptive_mutex>;
+
+    // consumer.cpp: life
+    void subscribe();
+    void subscribed_with(result<std::shared_ptr<spi::subscription>> made);
+    void fail(const error& why);
+    void finish(lock_type& lock);
+    void close_if_drained(lock_type& lock);
+    void after(milliseconds delay, void (consumer::*action)());
+    void say(bool warning, const std::string& text) const;
+
+    // consumer_pump.cpp: the driver's side
+    void pump();
+    bool pump_once(lock_type& lock);
+    bool wants_flush() const;
+    bool wants_receive() const;
+    std::size_t credit() const;
+    void received(result<std::vector<spi::delivery>> batch);
+    void take(std::vector<spi::delivery> batch);
+    void receive_failed(const error& why);
+    void receive_again();
+    void settled(std::vector<spi::failed_settlement> failed);
+    void settle_again();
+    void flush_by_age();
+    void renew_leases();
+    void leases_lost(const std::vector<std::uint64_t>& lost);
+    std::vector<std::uint64_t> held_tags() const;
+    void release_unstarted();
+
+    // consumer_calls.cpp: the handler's side
+    call* claim();
+    call* begin_call(spi::delivery item, bool solo);
+    void dispatch(lock_type& lock);
+    decide::ended run(call& c, decode_scratch& scratch);
+    decide::ended translate(call_result answer) const;
+    void end_call(call& c, decide::ended how);
+    void settle_as(spi::delivery item, decide::ended how, bool solo);
+    void count(decide::fate fate, const decide::ended& how);
+    void after_call(lock_type& lock);
+    void launch_coroutines();
+    void spawn(call& c);
+    void coroutine_ended(call& c, std::exception_ptr thrown, call_result answer);
+    void watch_timeouts();
+    void time_out(call& c, steady_time now);
+    void abandon(call& c);
+    void ask_for_solo();
+    void solo_isolated(const error& why);
+
+    const std::shared_ptr<broker_core> core_;
+    const consumer_plan plan_;
+    const decide::failure_policy policy_;
+    const decide::size_limits limits_;
+    const bool coroutine_;
+    const std::size_t concurrency_;  ///< Calls at once.
+    const std::size_t max_workers_;
+    const std::size_t flush_at_;
+    const std::function<void()> changed_;
+
+    mutable adaptive_mutex mutex_;
+    phase phase_ = phase::subscribing;
+    std::shared_ptr<spi::subscription> subscription_;
+    bool subscribed_once_ = false;
+    consumer_end end_;
+    error first_error_;
+    consumer_stats stats_;
+
+    std::deque<spi::delivery> ready_;
+    std::vector<std::unique_ptr<call>> calls_;
+    std::vector<call*> idle_calls_;
+    std::size_t running_ = 0;  ///< Calls not returned, abandoned ones included.
+    std::size_t active_workers_ = 0;
+    bool launching_ = false;
+    bool watching_ = false;
+    std::optional<boost::asio::strand<boost::asio::any_io_executor>> strand_;
+    decode_scratch coroutine_scratch_;  ///< Used on the strand only.
+
+    std::vector<spi::settlement> outbox_;
+    std::vector<spi::settlement> failed_outbox_;  ///< Waits for its next attempt.
+    std::vector<std::uint64_t> settling_tags_;    ///< Kept only where there are leases.
+    std::size_t settling_count_ = 0;
+    bool settling_ = false;
+    bool flush_timer_ = false;
+    bool flush_now_ = false;
+    bool receiving_ = false;
+    bool receive_paused_ = false;
+    std::size_t unsettled_ = 0;
+    bool pumping_ = false;
+    bool pump_again_ = false;
+    decide::backoff receive_backoff_{milliseconds(100), milliseconds(5'000)};
+    decide::backoff settle_backoff_{milliseconds(50), milliseconds(10'000)};
+    decide::backoff subscribe_backoff_{milliseconds(100), milliseconds(5'000)};
+
+    std::deque<spi::delivery> suspects_;
+    bool solo_requested_ = false;              ///< Asked the gate, or has its turn.
+    std::optional<spi::delivery> solo_item_;   ///< Being isolated.
+    bool solo_isolating_ = false;
+    std::optional<spi::delivery> solo_ready_;  ///< Isolated, may be claimed.
+    std::uint64_t solo_tag_ = 0;
+    bool solo_settling_ = false;               ///< Its settlement is decided, not yet durable.
+    bool solo_in_batch_ = false;               ///< Its settlement is with the driver.
+};
+
+}  // namespace shove::detail

@@ -1,0 +1,383 @@
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include "broker_core.hpp"
+#include "consumer.hpp"
+
+namespace shove::detail {
+namespace {
+
+/// A worker goes on to other consumers after so many messages, if some wait.
+constexpr unsigned turn = 64;
+
+std::string text_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "the handler threw something that is not a std::exception";
+    }
+}
+
+}  // namespace
+
+/// Has workers or the executor start calls for what is ready. May unlock.
+void consumer::dispatch(lock_type& lock) {
+    const bool something = solo_ready_ || (!ready_.empty() && !core_->gate().closed());
+    if (!something || phase_ != phase::running) return;
+    if (coroutine_) {
+        if (launching_ || running_ >= concurrency_) return;
+        launching_ = true;
+        lock.unlock();
+        boost::asio::post(*strand_, [self = shared_from_this()] { self->launch_coroutines(); });
+    } else if (active_workers_ < max_workers_) {
+        ++active_workers_;
+        lock.unlock();
+        core_->workers().submit(shared_from_this());
+    }
+}
+
+void consumer::work(worker_context& context) {
+    lock_type lock(mutex_);
+    for (unsigned n = 0;; ++n) {
+        if (n >= turn && context.pool.has_waiting()) break;
+        auto* c = claim();
+        if (!c) break;
+        if (!ready_.empty() && active_workers_ < max_workers_) {  // wake one more; it wakes the next
+            ++active_workers_;
+            lock.unlock();
+            core_->workers().submit(shared_from_this());
+        } else {
+            lock.unlock();
+        }
+        auto how = run(*c, context.scratch);
+        lock.lock();
+        end_call(*c, std::move(how));
+        after_call(lock);
+    }
+    --active_workers_;
+    dispatch(lock);
+}
+
+/// After a call ended: lets the driver have what is due. Called and returns with the lock.
+void consumer::after_call(lock_type& lock) {
+    const bool quiet = running_ == 0 && core_->gate().closed();
+    if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) return;
+    lock.unlock();
+    if (quiet) core_->gate().recheck();
+    pump();
+    lock.lock();
+}
+
+/// The next message to call the handler with. With the lock held.
+call* consumer::claim() {
+    if (phase_ != phase::running || running_ >= concurrency_) return nullptr;
+    if (solo_ready_) {
+        auto item = std::move(*solo_ready_);
+        solo_ready_.reset();
+        return begin_call(std::move(item), true);
+    }
+    if (ready_.empty() || core_->gate().closed()) return nullptr;
+    auto item = std::move(ready_.front());
+    ready_.pop_front();
+    return begin_call(std::move(item), false);
+}
+
+call* consumer::begin_call(spi::delivery item, bool solo) {
+    if (idle_calls_.empty()) {
+        calls_.push_back(std::make_unique<call>());
+        auto& fresh = *calls_.back();
+        fresh.state.queue = plan_.queue();
+        fresh.state.clock = &core_->clock();
+        fresh.state.stop = std::stop_source();
+        idle_calls_.push_back(&fresh);
+    }
+    auto* c = idle_calls_.back();
+    idle_calls_.pop_back();
+    c->state.item = std::move(item);
+    c->now = call::phase::running;
+    c->solo = solo;
+    ++running_;
+    if (plan_.options.handler_timeout) {
+        c->started = core_->clock().now();
+        if (!watching_) {
+            watching_ = true;
+            after(*plan_.options.handler_timeout, &consumer::watch_timeouts);
+        }
+    }
+    return c;
+}
+
+/// Checks and calls. Without the lock.
+decide::ended consumer::run(call& c, decode_scratch& scratch) {
+    const auto& item = c.state.item;
+    if (!plan_.dead) {
+        const bool may_expire = item.msg.expires_at() != wall_time{};
+        auto refused = decide::refuse_unhandled(policy_, limits_, item, may_expire ? core_->clock().wall() : wall_time{});
+        if (refused) return std::move(*refused);
+    }
+    try {
+        delivery info(c.state);
+        return translate(plan_.handler->call(info, scratch));
+    } catch (...) {
+        decide::ended thrown;
+        thrown.how = decide::ending::exception;
+        thrown.text = text_of(std::current_exception());
+        return thrown;
+    }
+}
+
+decide::ended consumer::translate(call_result answer) const {
+    decide::ended how;
+    if (answer.undecodable) {
+        how.how = decide::ending::undecodable;
+        how.text = std::move(answer.decode_error);
+        return how;
+    }
+    switch (answer.outcome.kind()) {
+        case outcome_kind::ack: return how;
+        case outcome_kind::retry: how.how = decide::ending::retry; break;
+        case outcome_kind::reject: how.how = decide::ending::reject; break;
+        case outcome_kind::defer: how.how = decide::ending::defer; break;
+    }
+    how.delay = answer.outcome.delay();
+    how.text = answer.outcome.reason();
+    return how;
+}
+
+/// Takes a call's answer. With the lock held.
+void consumer::end_call(call& c, decide::ended how) {
+    --running_;
+    ++stats_.calls;
+    const auto was = std::exchange(c.now, call::phase::idle);
+    auto item = std::move(c.state.item);
+    c.state.item = {};
+    if (c.state.stop.stop_requested()) c.state.stop = std::stop_source();
+    idle_calls_.push_back(&c);
+    if (was == call::phase::abandoned) {
+        --stats_.stuck;
+        return;
+    }
+    if (was == call::phase::cancelling && how.how == decide::ending::exception) {
+        how.how = decide::ending::timed_out;
+        how.timeout_kind = plan_.options.timeout_outcome.kind();
+        how.text = "timed out: " + how.text;
+    }
+    settle_as(std::move(item), std::move(how), c.solo);
+}
+
+/// Decides and queues the settlement. With the lock held.
+void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
+    if (solo) solo_settling_ = true;
+    if (how.how == decide::ending::acked) {
+        ++stats_.acked;
+        outbox_.emplace_back().item = std::move(item);
+        return;
+    }
+    auto verdict = plan_.dead ? decide::settle_dead(std::move(item), how)
+                              : decide::settle(policy_, std::move(item), how, core_->clock().wall());
+    count(verdict.fate, how);
+    if (verdict.fate == decide::fate::discarded) {
+        say(true, "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
+    }
+    outbox_.push_back(std::move(verdict.what));
+}
+
+void consumer::count(decide::fate fate, const decide::ended& how) {
+    if (how.how == decide::ending::exception) ++stats_.exceptions;
+    switch (fate) {
+        case decide::fate::completed: ++stats_.acked; break;
+        case decide::fate::retried: ++stats_.retried; break;
+        case decide::fate::deferred: ++stats_.deferred; break;
+        case decide::fate::discarded: ++stats_.discarded; [[fallthrough]];
+        case decide::fate::dead_lettered: ++stats_.dead_lettered; break;
+    }
+}
+
+// --- coroutines -------------------------------------------------------------------------------------
+
+/// On the strand: starts calls while there is room.
+void consumer::launch_coroutines() {
+    while (true) {
+        call* c = nullptr;
+        {
+            lock_type lock(mutex_);
+            c = claim();
+            if (!c) {
+                launching_ = false;
+                break;
+            }
+            if (!c->cancel) c->cancel = std::make_unique<boost::asio::cancellation_signal>();
+        }
+        spawn(*c);
+    }
+    pump();
+}
+
+void consumer::spawn(call& c) {
+    if (!plan_.dead) {
+        auto refused = decide::refuse_unhandled(policy_, limits_, c.state.item, core_->clock().wall());
+        if (refused) {
+            lock_type lock(mutex_);
+            end_call(c, std::move(*refused));
+            return;
+        }
+    }
+    auto run_it = [](std::shared_ptr<consumer> self, call* running) -> call_awaitable {
+        delivery info(running->state);
+        auto answer = self->plan_.handler->co_call(info, self->coroutine_scratch_);
+        co_return co_await std::move(answer);
+    };
+    auto ended = [self = shared_from_this(), &c](const std::exception_ptr& thrown, call_result answer) {
+        self->coroutine_ended(c, thrown, std::move(answer));
+    };
+    boost::asio::co_spawn(*strand_, run_it(shared_from_this(), &c),
+                          boost::asio::bind_cancellation_slot(c.cancel->slot(), std::move(ended)));
+}
+
+void consumer::coroutine_ended(call& c, std::exception_ptr thrown, call_result answer) {
+    decide::ended how;
+    if (thrown) {
+        how.how = decide::ending::exception;
+        how.text = text_of(thrown);
+    } else {
+        how = translate(std::move(answer));
+    }
+    bool quiet = false;
+    {
+        lock_type lock(mutex_);
+        end_call(c, std::move(how));
+        quiet = running_ == 0 && core_->gate().closed();
+    }
+    if (quiet) core_->gate().recheck();
+    pump();
+}
+
+// --- timeouts ---------------------------------------------------------------------------------------
+
+/// Looks for calls over their time, and comes again when the next one may be.
+void consumer::watch_timeouts() {
+    std::optional<steady_time> next;
+    {
+        lock_type lock(mutex_);
+        const auto now = core_->clock().now();
+        const auto limit = *plan_.options.handler_timeout;
+        for (const auto& c : calls_) {
+            if (c->now == call::phase::running && c->started + limit <= now) time_out(*c, now);
+            if (c->now == call::phase::cancelling && c->started + limit + plan_.options.timeout_grace <= now) abandon(*c);
+            const auto due = c->now == call::phase::running      ? c->started + limit
+                             : c->now == call::phase::cancelling ? c->started + limit + plan_.options.timeout_grace
+                                                                 : steady_time::max();
+            if (due != steady_time::max() && (!next || due < *next)) next = due;
+        }
+        watching_ = next.has_value();
+        if (next) {
+            core_->clock().call_at(*next, [weak = weak_from_this()] {
+                if (auto self = weak.lock()) self->watch_timeouts();
+            });
+        }
+    }
+    pump();
+}
+
+/// Tells a call to stop. With the lock held.
+void consumer::time_out(call& c, steady_time) {
+    c.now = call::phase::cancelling;
+    ++stats_.timeouts;
+    c.state.stop.request_stop();
+    if (!c.cancel) return;
+    boost::asio::post(*strand_, [self = shared_from_this(), &c] {
+        bool still = false;
+        {
+            lock_type lock(self->mutex_);
+            still = c.now == call::phase::cancelling;
+        }
+        if (still) c.cancel->emit(boost::asio::cancellation_type::terminal);
+    });
+}
+
+/// Settles a call that does not stop, by policy; it keeps its place until it returns. With the lock held.
+void consumer::abandon(call& c) {
+    c.now = call::phase::abandoned;
+    ++stats_.stuck;
+    decide::ended how;
+    how.how = decide::ending::timed_out;
+    how.timeout_kind = plan_.options.timeout_outcome.kind();
+    how.text = "timed out after " + std::to_string(plan_.options.handler_timeout->count()) + " ms";
+    const auto& held = c.state.item;
+    spi::delivery copy{held.msg, held.tag, held.deliveries, held.redelivered, held.fence, nullptr};
+    if (held.past) copy.past = std::make_unique<spi::history>(*held.past);
+    settle_as(std::move(copy), std::move(how), c.solo);
+    flush_now_ = true;
+    say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; its message was settled without it");
+}
+
+// --- suspects ---------------------------------------------------------------------------------------
+
+std::size_t consumer::calls_running() {
+    lock_type lock(mutex_);
+    return running_ - stats_.stuck;
+}
+
+/// Asks the gate for a turn if a suspect waits.
+void consumer::ask_for_solo() {
+    {
+        lock_type lock(mutex_);
+        if (suspects_.empty() || solo_requested_ || phase_ != phase::running) return;
+        solo_requested_ = true;
+    }
+    core_->gate().request(weak_from_this());
+}
+
+void consumer::solo_granted() {
+    std::shared_ptr<spi::subscription> subscription;
+    std::uint64_t tag = 0;
+    {
+        lock_type lock(mutex_);
+        if (phase_ == phase::running && !suspects_.empty() && subscription_) {
+            solo_item_ = std::move(suspects_.front());
+            suspects_.pop_front();
+            solo_isolating_ = true;
+            tag = solo_tag_ = solo_item_->tag;
+            subscription = subscription_;
+        } else {
+            solo_requested_ = false;
+        }
+    }
+    if (!subscription) return core_->gate().release();
+    subscription->isolate(tag, [self = shared_from_this()](const error& why) { self->solo_isolated(why); });
+}
+
+void consumer::solo_isolated(const error& why) {
+    bool gave_up = false;
+    {
+        lock_type lock(mutex_);
+        solo_isolating_ = false;
+        auto item = std::move(*solo_item_);
+        solo_item_.reset();
+        if (why == errc::lease_lost) {
+            --unsettled_;
+            ++stats_.leases_lost;
+            gave_up = true;
+        } else if (why || phase_ != phase::running) {
+            spi::settlement s;
+            s.item = std::move(item);
+            s.kind = spi::settlement_kind::release;
+            ++stats_.released;
+            outbox_.push_back(std::move(s));
+            flush_now_ = true;
+            solo_settling_ = true;
+        } else {
+            solo_ready_ = std::move(item);
+        }
+        if (gave_up) solo_requested_ = false;
+    }
+    if (gave_up) core_->gate().release();
+    pump();
+}
+
+void consumer::solo_ended() { pump(); }
+
+}  // namespace shove::detail

@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "broker_core.hpp"
+#include "consumer.hpp"
+
+namespace shove::detail {
+namespace {
+
+/// The longest time that a decided settlement waits for others to join it.
+constexpr auto max_settle_wait = milliseconds(5);
+
+}  // namespace
+
+/// Runs driver operations until none is wanted. Whoever finds another thread in here leaves it the work.
+void consumer::pump() {
+    lock_type lock(mutex_);
+    if (pumping_) {
+        pump_again_ = true;
+        return;
+    }
+    pumping_ = true;
+    bool more = true;
+    while (more) {
+        pump_again_ = false;
+        more = pump_once(lock) || pump_again_;
+    }
+    pumping_ = false;
+    if (!outbox_.empty() && !flush_timer_ && !settling_) {
+        flush_timer_ = true;
+        after(max_settle_wait, &consumer::flush_by_age);
+    }
+    dispatch(lock);
+    if (lock.owns_lock()) close_if_drained(lock);
+}
+
+/// Starts one driver operation if one is wanted. Called and returns with the lock; true: look again.
+bool consumer::pump_once(lock_type& lock) {
+    if (!subscription_) return false;
+    const auto subscription = subscription_;
+    if (wants_flush()) {
+        settling_ = true;
+        flush_now_ = false;
+        auto batch = std::move(outbox_);
+        outbox_.clear();
+        settling_count_ = batch.size();
+        solo_in_batch_ = solo_settling_ && std::ranges::any_of(batch, [&](const auto& b) { return b.item.tag == solo_tag_; });
+        if (core_->capabilities().lease.count() > 0) {
+            for (const auto& s : batch) settling_tags_.push_back(s.item.tag);
+        }
+        lock.unlock();
+        subscription->settle(std::move(batch), [self = shared_from_this()](auto failed) { self->settled(std::move(failed)); });
+        lock.lock();
+        return true;
+    }
+    if (wants_receive()) {
+        receiving_ = true;
+        const auto max = credit();
+        lock.unlock();
+        subscription->receive(max, [self = shared_from_this()](auto batch) { self->received(std::move(batch)); });
+        lock.lock();
+        return true;
+    }
+    return false;
+}
+
+bool consumer::wants_flush() const {
+    if (settling_ || outbox_.empty()) return false;
+    return flush_now_ || ready_.empty() || outbox_.size() >= flush_at_ || solo_settling_;
+}
+
+std::size_t consumer::credit() const {
+    return plan_.options.prefetch > unsettled_ ? plan_.options.prefetch - unsettled_ : 0;
+}
+
+bool consumer::wants_receive() const {
+    if (phase_ != phase::running || receiving_ || receive_paused_ || solo_requested_) return false;
+    const auto room = credit();
+    return room > 0 && (ready_.empty() || room >= flush_at_);
+}
+
+void consumer::received(result<std::vector<spi::delivery>> batch) {
+    {
+        lock_type lock(mutex_);
+        receiving_ = false;
+        if (batch) {
+            if (receive_backoff_.failures() > 0) say(false, "receiving from '" + plan_.queue() + "' again");
+            receive_backoff_.reset();
+            take(std::move(batch).value());
+        } else if (!(batch.error() == errc::cancelled)) {
+            receive_failed(batch.error());
+        }
+    }
+    ask_for_solo();
+    pump();
+}
+
+/// Takes deliveries over. With the lock held.
+void consumer::take(std::vector<spi::delivery> batch) {
+    unsettled_ += batch.size();
+    stats_.received += batch.size();
+    for (auto& item : batch) {
+        const bool suspect = policy_.crash_budget > 0 && !plan_.dead && item.past && item.past->crashes > 0 &&
+                             item.past->crashes < policy_.crash_budget;
+        if (suspect) {
+            suspects_.push_back(std::move(item));
+        } else {
+            ready_.push_back(std::move(item));
+        }
+    }
+    if (phase_ != phase::running) release_unstarted();
+}
+
+/// Waits before the next receive; a broker that refuses for good ends the consumer. With the lock held.
+void consumer::receive_failed(const error& why) {
+    if (phase_ != phase::running) return;
+    if (receive_backoff_.failures() == 0) say(true, "receiving from '" + plan_.queue() + "' failed: " + why.message());
+    if (why == errc::closed) {
+        end_.failed = true;
+        end_.text = "consumer of '" + plan_.queue() + "': " + why.message();
+        first_error_ = why;
+        phase_ = phase::draining;
+        release_unstarted();
+        return;
+    }
+    receive_paused_ = true;
+    after(receive_backoff_.next(core_->random()), &consumer::receive_again);
+}
+
+void consumer::receive_again() {
+    {
+        lock_type lock(mutex_);
+        receive_paused_ = false;
+    }
+    pump();
+}
+
+void consumer::settled(std::vector<spi::failed_settlement> failed) {
+    bool solo_done = false;
+    {
+        lock_type lock(mutex_);
+        settling_ = false;
+        settling_tags_.clear();
+        unsettled_ -= settling_count_;
+        solo_done = std::exchange(solo_in_batch_, false);
+        for (auto& f : failed) {
+            if (f.cause == errc::lease_lost) {
+                ++stats_.leases_lost;
+                continue;
+            }
+            ++unsettled_;
+            ++stats_.settle_retries;
+            if (f.what.item.tag == solo_tag_) solo_done = false;
+            if (failed_outbox_.empty() && settle_backoff_.failures() == 0) {
+                say(true, "settling on '" + plan_.queue() + "' failed, will be tried again: " + f.cause.message());
+            }
+            failed_outbox_.push_back(std::move(f.what));
+        }
+        if (failed.empty()) settle_backoff_.reset();
+        if (!failed_outbox_.empty()) after(settle_backoff_.next(core_->random()), &consumer::settle_again);
+        if (solo_done) {
+            solo_settling_ = false;
+            solo_requested_ = false;
+        }
+    }
+    if (solo_done) {
+        core_->gate().release();
+        ask_for_solo();
+    }
+    pump();
+}
+
+void consumer::settle_again() {
+    {
+        lock_type lock(mutex_);
+        std::ranges::move(failed_outbox_, std::back_inserter(outbox_));
+        failed_outbox_.clear();
+        flush_now_ = true;
+    }
+    pump();
+}
+
+void consumer::flush_by_age() {
+    {
+        lock_type lock(mutex_);
+        flush_timer_ = false;
+        flush_now_ = !outbox_.empty();
+    }
+    pump();
+}
+
+/// Gives back everything that no handler has seen. With the lock held.
+void consumer::release_unstarted() {
+    const auto release = [&](spi::delivery item) {
+        spi::settlement s;
+        s.item = std::move(item);
+        s.kind = spi::settlement_kind::release;
+        outbox_.push_back(std::move(s));
+        ++stats_.released;
+    };
+    for (auto& item : ready_) release(std::move(item));
+    ready_.clear();
+    for (auto& item : suspects_) release(std::move(item));
+    suspects_.clear();
+    if (solo_ready_) {
+        release(std::move(*solo_ready_));
+        solo_ready_.reset();
+        solo_settling_ = true;  // its turn ends when the release is settled
+    }
+}
+
+void consumer::renew_leases() {
+    std::shared_ptr<spi::subscription> subscription;
+    std::vector<std::uint64_t> tags;
+    {
+        lock_type lock(mutex_);
+        if (phase_ == phase::finished || !subscription_) return;
+        subscription = subscription_;
+        tags = held_tags();
+    }
+    after(core_->capabilities().lease / 3, &consumer::renew_leases);
+    if (tags.empty()) return;
+    subscription->extend(std::move(tags), [self = shared_from_this()](auto lost) {
+        if (!lost.empty()) self->leases_lost(lost);
+    });
+}
+
+std::vector<std::uint64_t> consumer::held_tags() const {
+    auto tags = settling_tags_;
+    for (const auto& item : ready_) tags.push_back(item.tag);
+    for (const auto& item : suspects_) tags.push_back(item.tag);
+    for (const auto* list : {&outbox_, &failed_outbox_}) {
+        for (const auto& s : *list) tags.push_back(s.item.tag);
+    }
+    for (const auto& c : calls_) {
+        if (c->now == call::phase::running || c->now == call::phase::cancelling) tags.push_back(c->state.item.tag);
+    }
+    if (solo_item_) tags.push_back(solo_item_->tag);
+    if (solo_ready_) tags.push_back(solo_ready_->tag);
+    return tags;
+}
+
+/// Drops what now belongs to another consumer; running calls are told to stop, and the driver refuses
+/// their settlement.
+void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
+    const std::unordered_set<std::uint64_t> gone(lost.begin(), lost.end());
+    {
+        lock_type lock(mutex_);
+        const auto drop = [&](std::deque<spi::delivery>& from) {
+            const auto dropped = std::erase_if(from, [&](const auto& item) { return gone.contains(item.tag); });
+            unsettled_ -= dropped;
+            stats_.leases_lost += dropped;
+        };
+        drop(ready_);
+        drop(suspects_);
+        for (const auto& c : calls_) {
+            if (c->now != call::phase::idle && gone.contains(c->state.item.tag)) c->state.stop.request_stop();
+        }
+    }
+    say(true, std::to_string(lost.size()) + " leases on '" + plan_.queue() + "' were lost to another consumer");
+    pump();
+}
+
+}  // namespace shove::detail

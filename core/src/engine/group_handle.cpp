@@ -1,0 +1,86 @@
+#include <shove/consumer_group.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "broker_core.hpp"
+#include "completion.hpp"
+#include "group_core.hpp"
+
+namespace shove {
+
+void run_outcome::exit() const {
+    std::fflush(nullptr);
+    std::_Exit(exit_code());
+}
+
+namespace detail {
+
+call_awaitable handler_base::co_call(delivery&, decode_scratch&) {
+    call_result never;
+    never.outcome = reject;
+    co_return never;
+}
+
+group_handle::group_handle(std::shared_ptr<broker_core> broker) : core_(std::make_shared<group_core>(std::move(broker))) {}
+
+void group_handle::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
+                       consumer_options options, bool dead) {
+    core_->add(std::move(topology), std::move(handler), std::move(options), dead);
+}
+
+void group_handle::start() { core_->start(); }
+
+run_outcome group_handle::stop(milliseconds drain) { return core_->stop(drain); }
+
+run_outcome group_handle::run_until(std::stop_token stop, milliseconds drain) {
+    if (!core_->started()) core_->start();
+    core_->wait(stop);
+    return core_->stop(drain);
+}
+
+run_outcome group_handle::run_until_signal(milliseconds drain) {
+    boost::asio::io_context context;
+    boost::asio::signal_set signals(context, SIGINT, SIGTERM);
+    std::stop_source stop;
+    auto& core = *core_;
+    signals.async_wait([&](error_code failed, int) {
+        if (failed) return;
+        stop.request_stop();
+        signals.async_wait([&](error_code again, int) {
+            if (!again) core.cut_drain();
+        });
+    });
+    std::jthread listener([&] { context.run(); });
+    struct guard {
+        boost::asio::io_context& context;
+        ~guard() { context.stop(); }
+    } ends_listener{context};
+    return run_until(stop.get_token(), drain);
+}
+
+void group_handle::async_run(std::stop_token stop, milliseconds drain,
+                             boost::asio::any_completion_handler<void(error_code, run_outcome)> done) const {
+    // Waiting for a drain blocks a thread; this one ends with the run and is joined by its completion's owner.
+    auto finish = completion_on(core_->broker().executor(), std::move(done));
+    core_->broker().spawn_waiter([handle = *this, stop = std::move(stop), drain, finish = std::move(finish)]() mutable {
+        error_code code;
+        run_outcome outcome;
+        try {
+            outcome = handle.run_until(std::move(stop), drain);
+        } catch (const exception& e) {
+            code = e.cause().code;
+        }
+        finish(code, std::move(outcome));
+    });
+}
+
+consumer_stats group_handle::stats(std::string_view queue) const { return core_->stats(queue); }
+
+}  // namespace detail
+}  // namespace shove
