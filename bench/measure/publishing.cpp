@@ -1,0 +1,88 @@
+#include "publishing.hpp"
+
+#include "pacer.hpp"
+#include "process.hpp"
+
+#include <exception>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace shove::bench {
+namespace {
+
+/// One publisher: every `publishers`-th message, beginning with message `first`.
+class lane {
+public:
+    lane(const any_broker& to, const plan& what, std::uint64_t first)
+        : publisher_(to.publisher()), plan_(what), first_(first), chunk_(what.batch()) {
+        for (auto& m : chunk_)
+            m.body.assign(what.payload_bytes, 'x');
+    }
+
+    void run() {
+        const auto rate = plan_.rate ? std::optional(*plan_.rate / plan_.publishers) : std::nullopt;
+        const pacer pace(rate);
+        std::uint64_t sent = 0;
+        std::size_t filled = 0;
+        for (auto seq = first_; seq < plan_.messages; seq += plan_.publishers) {
+            pace.wait_for(sent++);
+            fill(chunk_[filled], seq);
+            if (++filled < chunk_.size()) continue;
+            send(filled);
+            filled = 0;
+        }
+        if (filled > 0) send(filled);
+    }
+
+private:
+    static void fill(sample& into, std::uint64_t seq) {
+        into.seq = seq;
+        into.id = "m-";
+        into.id += std::to_string(seq);
+        into.sent_ns = now_ns();
+    }
+    void send(std::size_t count) const {
+        if (chunk_.size() == 1) {
+            publisher_.publish<samples>(chunk_[0]);
+            return;
+        }
+        const auto report = publisher_.publish_batch<samples>(std::span(chunk_).first(count));
+        if (const auto cause = report.first_error()) throw exception(cause);
+    }
+
+    publisher<any_backend> publisher_;
+    const plan& plan_;
+    std::uint64_t first_;
+    std::vector<sample> chunk_;
+};
+
+}  // namespace
+
+void publish_corpus(const any_broker& to, const plan& what) {
+    std::vector<std::exception_ptr> failures(what.publishers);
+    {
+        std::vector<std::jthread> threads;
+        for (std::uint32_t i = 0; i < what.publishers; ++i) {
+            threads.emplace_back([&, i] {
+                try {
+                    lane(to, what, i).run();
+                } catch (...) {
+                    failures[i] = std::current_exception();
+                }
+            });
+        }
+    }
+    for (const auto& failure : failures) {
+        if (failure) std::rethrow_exception(failure);
+    }
+}
+
+void publish_probe(const any_broker& to) {
+    sample probe;
+    probe.id = "probe";
+    probe.seq = probe_seq;
+    to.publisher().publish<samples>(probe);
+}
+
+}  // namespace shove::bench

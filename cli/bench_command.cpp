@@ -1,0 +1,102 @@
+#include "bench_command.hpp"
+
+#include "run.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace shove::cli {
+namespace {
+
+struct bench_options {
+    bench::plan plan;
+    bool json = false;
+};
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  shove bench --url memory: --mode consume --messages 1000000 --prefetch 200 --concurrent\n"
+    "  shove bench --url memory: --mode e2e --messages 200000 --rate 20000\n"
+    "  shove bench --url sqlite:bench.db --mode publish --publishers 32 --messages 20000\n"
+    "\n"
+    "SQLite is measured in a file of its own beside the one named, which is removed afterwards.\n"
+    "Exit code: 0 measured, 1 an error, 3 not everything was handled within --timeout.";
+
+void add_what(CLI::App& command, bench_options& options) {
+    static const std::map<std::string, bench::mode> modes{
+        {"publish", bench::mode::publish}, {"consume", bench::mode::consume}, {"e2e", bench::mode::e2e}};
+    static const std::map<std::string, bench::work> handlers{
+        {"zero", bench::work::zero}, {"fast", bench::work::fast}, {"slow", bench::work::slow}};
+    auto& plan = options.plan;
+    command.add_option("--mode", plan.mode, "publish; consume what was published before; e2e: both at once")
+        ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case))
+        ->option_text("publish|consume|e2e");
+    command
+        .add_option("--handler", plan.handler, "zero returns at once; fast waits 1-5 ms, slow 50-300 ms (coroutines)")
+        ->transform(CLI::CheckedTransformer(handlers, CLI::ignore_case))
+        ->option_text("zero|fast|slow");
+    command.add_option("--messages", plan.messages, "How many messages")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--payload-bytes", plan.payload_bytes, "Length of the body field")->capture_default_str();
+}
+
+void add_how(CLI::App& command, bench_options& options) {
+    auto& plan = options.plan;
+    command.add_option("--consumers", plan.consumers, "Consumers of the group")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--prefetch", plan.prefetch, "Messages that a consumer holds")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_flag("--concurrent", plan.concurrent, "Handle up to --prefetch messages at once, not one by one");
+    command.add_option("--publishers", plan.publishers, "Publisher threads")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--pub-batch", plan.pub_batch, "Messages per publish call (1; 500 where it is not measured)")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--rate", plan.rate, "Messages a second, all publishers together; else as fast as they can")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--capacity", plan.capacity, "Messages that an in-process queue holds (all of them)");
+    command.add_option("--threads", plan.threads, "Worker threads (the broker's default)");
+    command.add_option("--timeout", plan.timeout_s, "Seconds to wait for the handlers")->capture_default_str();
+    command.add_option("--label", plan.label, "Any text, repeated in the JSON line");
+}
+
+int measure(const bench_options& options) {
+    try {
+        const auto found = bench::run(options.plan);
+        if (options.json) {
+            std::cout << bench::to_json(found) << std::endl;
+        } else {
+            std::cout << bench::to_table(found) << std::flush;
+        }
+        return found.complete ? 0 : 3;
+    } catch (const std::exception& e) {
+        std::cerr << "shove bench: " << e.what() << std::endl;
+        return 1;
+    }
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<bench_options>();
+    options->plan.url = "memory:";
+    auto* command = app.add_subcommand("bench", "Measure publishing, consuming or both, in one process");
+    command->footer(examples);
+    command->add_option("--url", options->plan.url, "Where: memory: or sqlite:FILE")
+        ->envname("SHOVE_URL")
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "Print one JSON line");
+    add_what(*command, *options);
+    add_how(*command, *options);
+    command->callback([options, &exit_code] { exit_code = measure(*options); });
+}
+
+}  // namespace shove::cli
