@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Builds and runs the outside project one way: run.sh install|find_package|pkg_config|add_subdirectory
+# BUILD is the build folder to take the libraries from, CXX the compiler, CMAKE the cmake to use.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+work=$BUILD/package-test
+prefix=$work/prefix
+
+case "$1" in
+    install)
+        rm -rf "$work"
+        mkdir -p "$work"
+        "$CMAKE" --install "$BUILD" --prefix "$work/first" >/dev/null
+        # A package must bear being moved.
+        mv "$work/first" "$prefix"
+        if grep -rIl -e "$here" -e "$work/first" "$prefix"; then
+            echo "the files above name folders of the machine that built them" >&2
+            exit 1
+        fi
+        exit 0 ;;
+    find_package)
+        "$CMAKE" -S "$here/find_package" -B "$work/$1" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
+        "$CMAKE" --build "$work/$1" ;;
+    pkg_config)
+        mkdir -p "$work/$1"
+        libs=("$prefix"/lib*/pkgconfig "$prefix"/lib*/*/pkgconfig)
+        export PKG_CONFIG_PATH
+        PKG_CONFIG_PATH=$(IFS=:; echo "${libs[*]}")
+        static=--static
+        compgen -G "${libs[0]%/*}/../lib*/**/libshove-core.so" >/dev/null && static=
+        make -C "$work/$1" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
+    add_subdirectory)
+        # The same flags as the build's own, so that the compiler cache can help.
+        "$CMAKE" -S "$here/add_subdirectory" -B "$work/$1" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
+            -DSHOVE="$here/../.." -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g1 -DNDEBUG" \
+            ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
+        "$CMAKE" --build "$work/$1" --target outside ;;
+    *)
+        echo "usage: $0 install|find_package|pkg_config|add_subdirectory" >&2
+        exit 64 ;;
+esac
+
+cd "$work/$1"
+LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libshove-core*' | head -n 1)") ./outside
