@@ -230,7 +230,7 @@ TEST(json_errors, malformed_documents_say_where) {
     EXPECT_EQ(problem<box<std::string>>(R"({"v":"\q"})"), "$.v: an invalid escape in a string");
 }
 
-using small = shove::basic_json<{.max_depth = 3, .max_string_bytes = 4, .max_document_bytes = 40}>;
+using small = shove::basic_json<shove::json_limits{.max_depth = 3, .max_string_bytes = 4, .max_document_bytes = 40}>;
 
 TEST(json_errors, depth_is_limited) {
     EXPECT_EQ(problem<line>("{\"x\":" + nested(63) + ",\"item\":\"a\",\"price\":1}"), "");

@@ -2,6 +2,7 @@
 
 #include "json_scalar.hpp"
 #include "json_scratch.hpp"
+#include "small_text.hpp"
 
 #include <array>
 #include <cstring>
@@ -21,6 +22,8 @@ struct json_reader::seen_fields {
         return first;
     }
     bool has(std::size_t index) const { return (words[index / 64] >> (index % 64) & 1) != 0; }
+    /// True if all of the first `size` fields are marked; false may also mean that there are many.
+    bool complete(std::size_t size) const { return size < 64 && words[0] == (std::uint64_t{1} << size) - 1; }
 };
 
 json_reader::json_reader(json_scratch& scratch, const json_limits& limits)
@@ -31,18 +34,12 @@ json_reader::json_reader(json_scratch& scratch, const json_limits& limits)
       scratch_(scratch) {}
 
 /// All between the next token's start and the one after it, without the white space at its end.
-std::string_view json_reader::token() const {
+std::string_view json_reader::trimmed_token() const {
     const char* const first = text_ + next_[0];
     const char* last = text_ + next_[1];
     while (last != first && (last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\r' || last[-1] == '\t'))
         --last;
     return {first, static_cast<std::size_t>(last - first)};
-}
-
-bool json_reader::take(char structural) {
-    if (peek() != structural) return false;
-    ++next_;
-    return true;
 }
 
 bool json_reader::enter(char open, std::string_view wanted) {
@@ -106,27 +103,33 @@ bool json_reader::object(void* into, std::span<const json_field> fields) {
     return leave('}') && finish_object(into, fields, seen);
 }
 
+/// Takes the key and its colon if it is this one, written without escapes.
+bool json_reader::take_key(std::string_view name) {
+    const char* const at = text_ + next_[0];
+    if (next_[1] - next_[0] < name.size() + 2 || text_[next_[1]] != ':') return false;
+    if (at[0] != '"' || at[name.size() + 1] != '"' || !equal_texts({at + 1, name.size()}, name)) return false;
+    next_ += 2;
+    return true;
+}
+
 /// Reads one member. `expected` is the field after the last one, which it most likely is.
 bool json_reader::member(void* into, std::span<const json_field> fields, seen_fields& seen, std::size_t& expected) {
-    std::string_view name;
-    if (!key(name)) return false;
     auto index = expected;
-    if (index >= fields.size() || fields[index].name != name) {
-        if (!unescaped(name, name)) return false;
-        for (index = 0; index < fields.size() && fields[index].name != name;)
+    if (index >= fields.size() || !take_key(fields[index].name)) {
+        std::string_view name;
+        if (!key(name) || !unescaped(name, name)) return false;
+        for (index = 0; index < fields.size() && !equal_texts(fields[index].name, name);)
             ++index;
         if (index == fields.size()) return skip();
     }
     expected = index + 1;
-    return known_member(into, fields[index], seen.mark(index));
-}
-
-bool json_reader::known_member(void* into, const json_field& field, bool first) {
-    const bool ok = first ? field.read(*this, into) : fail("a duplicate key");
+    const json_field& field = fields[index];
+    const bool ok = seen.mark(index) ? field.read(*this, into) : fail("a duplicate key");
     return ok || in_member(field.name);
 }
 
 bool json_reader::finish_object(void* into, std::span<const json_field> fields, const seen_fields& seen) {
+    if (seen.complete(fields.size())) return true;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (seen.has(i)) continue;
         if (fields[i].absent == nullptr) {

@@ -3,7 +3,9 @@
 #include <shove/detail/json_encode.hpp>
 
 #include "base64.hpp"
+#include "digits.hpp"
 #include "rfc3339.hpp"
+#include "small_text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -22,17 +24,6 @@ void json_writer::flush() {
     used_ = 0;
 }
 
-/// Room for so many bytes in a row, at most the buffer's size.
-char* json_writer::room(std::size_t size) {
-    if (buffer_.size() - used_ < size) flush();
-    return buffer_.data() + used_;
-}
-
-void json_writer::put(char c) {
-    *room(1) = c;
-    ++used_;
-}
-
 void json_writer::put(const char* text, std::size_t size) {
     if (size > buffer_.size()) {
         flush();
@@ -41,11 +32,6 @@ void json_writer::put(const char* text, std::size_t size) {
     }
     std::memcpy(room(size), text, size);
     used_ += size;
-}
-
-void json_writer::separate() {
-    if (comma_) put(',');
-    comma_ = true;
 }
 
 bool json_writer::begin(char open) {
@@ -66,10 +52,19 @@ void json_writer::end(char close) {
 }
 
 void json_writer::plain_key(std::string_view name) {
-    separate();
-    put('"');
-    put(name.data(), name.size());
-    put("\":", 2);
+    if (name.size() > 256) {  // not worth a fast way
+        key(name);
+        return;
+    }
+    char* at = room(name.size() + 4);
+    char* const first = at;
+    *at = ',';
+    at += comma_ ? 1 : 0;
+    *at++ = '"';
+    copy_text(at, name.data(), name.size());
+    at += name.size();
+    std::memcpy(at, "\":", 2);
+    used_ += static_cast<std::size_t>(at + 2 - first);
     comma_ = false;
 }
 
@@ -90,14 +85,19 @@ void json_writer::boolean(bool value) {
 
 void json_writer::integer(std::int64_t value) {
     separate();
-    char* const at = room(24);
-    used_ += static_cast<std::size_t>(std::to_chars(at, at + 24, value).ptr - at);
+    const auto magnitude = static_cast<std::uint64_t>(value);
+    if (value < 0) put('-');
+    put_digits(value < 0 ? 0 - magnitude : magnitude);
 }
 
 void json_writer::unsigned_integer(std::uint64_t value) {
     separate();
-    char* const at = room(24);
-    used_ += static_cast<std::size_t>(std::to_chars(at, at + 24, value).ptr - at);
+    put_digits(value);
+}
+
+void json_writer::put_digits(std::uint64_t value) {
+    char* const first = room(digits_room);
+    used_ += static_cast<std::size_t>(write_digits(first, value) - first);
 }
 
 template <class T>

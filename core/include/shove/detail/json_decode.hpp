@@ -182,13 +182,10 @@ bool json_read_map(json_reader& reader, T& into) {
 template <class T>
 bool json_read_element(json_reader& reader, void* array, std::size_t index) {
     T& into = *static_cast<T*>(array);
-    using value_type = typename T::value_type;
-    if constexpr (requires {
-                      { into[index] } -> std::same_as<value_type&>;
-                  }) {
+    if constexpr (json_indexed<T>) {
         return json_read(reader, index < into.size() ? into[index] : into.emplace_back());
     } else {
-        value_type value{};
+        typename T::value_type value{};
         const bool ok = json_read(reader, value);
         into.emplace_back(std::move(value));
         return ok;
@@ -197,10 +194,7 @@ bool json_read_element(json_reader& reader, void* array, std::size_t index) {
 
 template <class T>
 bool json_read_sequence(json_reader& reader, T& into) {
-    if constexpr (!requires {
-                      { into[0] } -> std::same_as<typename T::value_type&>;
-                  })
-        into.clear();
+    if constexpr (!json_indexed<T>) into.clear();
     std::size_t count = 0;
     const bool ok = reader.array(&into, &json_read_element<T>, count);
     if (count < into.size()) into.resize(count);

@@ -16,14 +16,14 @@ bool json_write_erased(json_writer& writer, const void* from) {
 }
 
 template <class T>
-bool json_write_member(json_writer& writer, const char* name, const T& value) {
+bool json_write_member(json_writer& writer, std::string_view name, const T& value) {
     writer.plain_key(name);
     return json_write(writer, value) || writer.in_member(name);
 }
 
 template <class T, template <class...> class L, class... D>
 bool json_write_members(json_writer& writer, const T& from, L<D...>) {
-    return (json_write_member(writer, D::name, from.*D::pointer) && ...);
+    return (json_write_member(writer, json_name<D>, from.*D::pointer) && ...);
 }
 
 template <class T>

@@ -85,9 +85,19 @@ concept json_sequence = requires(T& t) {
     t.size();
 };
 
+/// A sequence whose elements can be read where they are.
+template <class T>
+concept json_indexed = json_sequence<T> && requires(T& t) {
+    { t[0] } -> std::same_as<typename T::value_type&>;
+};
+
 template <class T>
 using json_members =
     boost::describe::describe_members<T, boost::describe::mod_any_access | boost::describe::mod_inherited>;
+
+/// A member's name, measured at compile time.
+template <class D>
+inline constexpr std::string_view json_name = D::name;
 
 /// True if no two names are equal.
 consteval bool json_distinct(std::span<const std::string_view> names) {

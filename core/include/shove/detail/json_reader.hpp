@@ -96,16 +96,25 @@ private:
     struct seen_fields;
 
     char peek() const { return text_[*next_]; }
-    std::string_view token() const;
-    bool take(char structural);
+    std::string_view token() const {
+        const auto last = next_[1];
+        if (text_[last - 1] <= ' ') return trimmed_token();
+        return {text_ + next_[0], last - next_[0]};
+    }
+    std::string_view trimmed_token() const;
+    bool take(char structural) {
+        const bool found = peek() == structural;
+        next_ += found ? 1 : 0;
+        return found;
+    }
     bool enter(char open, std::string_view wanted);
     bool leave(char close);
+    bool take_key(std::string_view name);
     bool key(std::string_view& raw);
     bool unescaped(std::string_view raw, std::string_view& text);
     bool string_text(std::string_view wanted, std::string_view& text);
     bool bounded_text(std::string_view wanted, std::string_view& text);
     bool member(void* into, std::span<const json_field> fields, seen_fields& seen, std::size_t& expected);
-    bool known_member(void* into, const json_field& field, bool first);
     bool finish_object(void* into, std::span<const json_field> fields, const seen_fields& seen);
     bool unit_alternative(void* into, std::span<const json_alternative> alternatives);
     bool tagged_alternative(void* into, std::span<const json_alternative> alternatives);

@@ -73,10 +73,22 @@ public:
 private:
     bool begin(char open);
     void end(char close);
-    void separate();
-    void put(char c);
+    /// Room for so many bytes in a row, at most the buffer's size.
+    char* room(std::size_t size) {
+        if (buffer_.size() - used_ < size) flush();
+        return buffer_.data() + used_;
+    }
+    void put(char c) {
+        *room(1) = c;
+        ++used_;
+    }
+    void separate() {
+        if (comma_) put(',');
+        comma_ = true;
+    }
     void put(const char* text, std::size_t size);
-    char* room(std::size_t size);
+    void put_digits(std::uint64_t value);
+    bool put_plain(std::string_view text);
     bool fits(std::size_t size);
     void put_escaped(std::string_view text);
     void put_escape(char c);
