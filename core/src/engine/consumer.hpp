@@ -120,6 +120,8 @@ private:
     void release_unstarted();
 
     // consumer_calls.cpp: the handler's side
+    void work_in_turn(worker_context& context);
+    void panic(const std::string& what);
     call* claim();
     call* begin_call(spi::delivery item, bool solo);
     void dispatch(lock_type& lock);

@@ -40,6 +40,26 @@ void consumer::dispatch(lock_type& lock) {
 }
 
 void consumer::work(worker_context& context) {
+    try {
+        work_in_turn(context);
+    } catch (const std::exception& e) {
+        panic(e.what());
+    }
+}
+
+/// An exception of the engine itself, memory exhausted for one: the consumer ends, and says so.
+void consumer::panic(const std::string& what) {
+    {
+        lock_type lock(mutex_);
+        --active_workers_;
+        end_.panicked = true;
+        end_.text = "consumer of '" + plan_.queue() + "' ended by an internal exception: " + what;
+        say(true, end_.text);
+    }
+    begin_drain();
+}
+
+void consumer::work_in_turn(worker_context& context) {
     lock_type lock(mutex_);
     for (unsigned n = 0;; ++n) {
         if (n >= turn && context.pool.has_waiting()) break;

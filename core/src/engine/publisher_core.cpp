@@ -136,9 +136,9 @@ void publisher_core::start(prepared_batch batch, unique_function<void(prepared_b
     if (batch.messages.empty()) return done(std::move(batch));
     auto& clock = core_->clock();
     spi::publish_request request;
-    request.deadline = batch.when_full == when_full::fail ? steady_time::min() : clock.now() + batch.timeout;
-    request.messages = batch.messages;
     const auto timeout_at = clock.now() + batch.timeout;
+    request.deadline = batch.when_full == when_full::fail ? steady_time::min() : timeout_at;
+    request.messages = batch.messages;
     const auto topology = batch.topology;
     const auto pending = std::make_shared<pending_publish>();
     pending->batch = std::move(batch);
