@@ -64,6 +64,8 @@ bool is_retryable(const error_code& code) noexcept {
 exception::exception(error e)
     : std::system_error(std::error_code(e.code)), cause_(std::move(e)), text_(cause_.message()) {}
 
-void throw_exception_from_error(const error& e, const boost::source_location&) { throw exception(e); }
+void throw_exception_from_error(const error& e, const boost::source_location&) {
+    throw exception(e);
+}
 
 }  // namespace shove

@@ -101,6 +101,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<clock> make_system_clock() { return std::make_shared<system_clock_impl>(); }
+std::shared_ptr<clock> make_system_clock() {
+    return std::make_shared<system_clock_impl>();
+}
 
 }  // namespace shove

@@ -4,23 +4,32 @@ namespace shove {
 
 std::string_view describe(topology_rule rule) noexcept {
     switch (rule) {
-        case topology_rule::none: return "no rule is broken";
-        case topology_rule::name_empty: return "a queue name is empty; give it one";
-        case topology_rule::name_too_long: return "a queue name is over 200 bytes; shorten it";
+        case topology_rule::none:
+            return "no rule is broken";
+        case topology_rule::name_empty:
+            return "a queue name is empty; give it one";
+        case topology_rule::name_too_long:
+            return "a queue name is over 200 bytes; shorten it";
         case topology_rule::name_characters:
             return "a queue name has a space, a control character or a non-ASCII character; use printable ASCII";
-        case topology_rule::hold_not_positive: return "a hold delay is under one millisecond; make it longer";
-        case topology_rule::too_many_holds: return "there are more than 16 hold tiers; use fewer";
+        case topology_rule::hold_not_positive:
+            return "a hold delay is under one millisecond; make it longer";
+        case topology_rule::too_many_holds:
+            return "there are more than 16 hold tiers; use fewer";
         case topology_rule::dlq_is_queue:
             return "the dead-letter queue has the queue's own name; give dlq_named() another name";
-        case topology_rule::reader_group_blank: return "for_consumer_group() got a blank name; give it one";
+        case topology_rule::reader_group_blank:
+            return "for_consumer_group() got a blank name; give it one";
         case topology_rule::broadcast_extras:
             return "broadcast() excludes dlq, hold, sequenced and for_consumer_group; remove them";
-        case topology_rule::external_sequenced: return "external() excludes sequenced(); remove one of them";
+        case topology_rule::external_sequenced:
+            return "external() excludes sequenced(); remove one of them";
         case topology_rule::sequenced_needs_dlq:
             return "sequenced() needs dlq() and at least one hold(); add them or allow_message_loss()";
-        case topology_rule::shards_zero: return "routing_shards() must be at least 1";
-        case topology_rule::shards_unsequenced: return "routing_shards() needs sequenced(); add it";
+        case topology_rule::shards_zero:
+            return "routing_shards() must be at least 1";
+        case topology_rule::shards_unsequenced:
+            return "routing_shards() needs sequenced(); add it";
     }
     return "unknown rule";
 }

@@ -188,7 +188,8 @@ result<any_broker> open_with(std::string_view url, broker_options options = {}) 
     };
     (attempt(std::type_identity<Bs>{}), ...);
     if (!found) {
-        return error(errc::invalid_argument, "no backend for the scheme of '" + std::string(scheme) + ":'; known here: " + known);
+        return error(errc::invalid_argument,
+                     "no backend for the scheme of '" + std::string(scheme) + ":'; known here: " + known);
     }
     if (!driver) return driver.error();
     return any_broker(detail::make_core(std::move(driver).value(), std::move(options)));

@@ -39,12 +39,12 @@ private:
 ///  - `static result<void> decode(std::span<const std::byte>, M& into, decode_scratch&)`.
 /// Both functions may be called from several threads at once.
 template <class C, class M>
-concept codec_for = requires(const M& in, M& into, std::string& out, std::span<const std::byte> bytes,
-                             decode_scratch& scratch) {
-    { C::content_type } -> std::convertible_to<std::string_view>;
-    { C::encode(in, out) } -> std::same_as<result<void>>;
-    { C::decode(bytes, into, scratch) } -> std::same_as<result<void>>;
-};
+concept codec_for =
+    requires(const M& in, M& into, std::string& out, std::span<const std::byte> bytes, decode_scratch& scratch) {
+        { C::content_type } -> std::convertible_to<std::string_view>;
+        { C::encode(in, out) } -> std::same_as<result<void>>;
+        { C::decode(bytes, into, scratch) } -> std::same_as<result<void>>;
+    };
 
 /// Bytes as they are. The message type is `std::vector<std::byte>` or `std::string`.
 struct raw {

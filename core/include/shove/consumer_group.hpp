@@ -87,13 +87,15 @@ public:
         static_assert(detail::dead_handler<H, T>,
                       "add_dead<T>: the handler must take a const shove::dead_letter<T's message_type>& and return "
                       "shove::outcome or asio::awaitable<shove::outcome>");
-        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), std::move(options), true);
+        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), std::move(options),
+                  true);
         return *this;
     }
 
     /// Consumes a topic known only at run time: `outcome(std::span<const std::byte>, const delivery&)`.
     consumer_group& add(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
-        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), std::move(options), false);
+        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), std::move(options),
+                  false);
         return *this;
     }
     /// Consumes the dead letters of a topic known only at run time.
@@ -116,7 +118,7 @@ public:
     template <class Token>
     auto async_run(std::stop_token stop, milliseconds drain, Token&& token) {
         return boost::asio::async_initiate<Token, void(error_code, run_outcome)>(detail::group_run_op{core_}, token,
-                                                                                std::move(stop), drain);
+                                                                                 std::move(stop), drain);
     }
 
     /// Counts of the registration for that queue (the dead-letter queue's name for `add_dead`), summed

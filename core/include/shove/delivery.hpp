@@ -26,7 +26,7 @@ struct delivery_state {
 
 /// A message's way to the dead-letter queue.
 struct death {
-    std::string_view reason;          ///< `rejected`, `max_retries_exceeded`, `oversize`, `deserialize`, `expired`, `crashed`.
+    std::string_view reason;  ///< `rejected`, `max_retries_exceeded`, `oversize`, `deserialize`, `expired`, `crashed`.
     std::string_view original_queue;  ///< Where it was consumed.
     std::uint32_t count = 0;          ///< How often it died.
     wall_time at{};

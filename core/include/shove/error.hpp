@@ -15,36 +15,38 @@ using boost::system::error_code;
 /// New values may be added; treat an unknown one as not retryable.
 enum class errc {
     ok = 0,
-    invalid_argument,     ///< A value given by the caller breaks a rule; the detail names it.
-    invalid_topology,     ///< A topology breaks a rule; the detail names topic, rule and remedy.
-    topology_mismatch,    ///< The broker has the queue with other settings than the declared ones.
-    unknown_queue,        ///< The queue was never declared on this broker.
-    reserved_header,      ///< A header name that only shove may set.
-    encode_failed,        ///< The codec could not encode the message.
-    decode_failed,        ///< The codec could not decode the bytes; the detail gives the path.
-    too_large,            ///< A size limit was passed; the detail names the limit.
-    queue_full,           ///< No room within the deadline. Retryable.
-    timed_out,            ///< A deadline passed; what was asked for may have happened or not.
-    not_connected,        ///< The broker cannot be reached now. Retryable.
-    connection_lost,      ///< The connection ended while waiting; the fate is unknown. Retryable.
-    unroutable,           ///< The broker accepted no destination for the message.
-    lease_lost,           ///< The delivery no longer belongs to this consumer.
-    unsupported,          ///< The backend lacks the capability; the detail names it.
-    closed,               ///< The broker, publisher or group was closed.
-    cancelled,            ///< The operation was cancelled before it began to have an effect.
-    storage_full,         ///< The disk (or the broker's storage) is full. Retryable.
-    storage_read_only,    ///< The store cannot be written.
-    storage_busy,         ///< Another process held the store for too long. Retryable.
-    storage_corrupt,      ///< The store's contents are damaged.
-    version_mismatch,     ///< The store was written by a version that this one cannot read.
-    not_attempted,        ///< Not tried, because an earlier message of the same call failed.
-    internal,             ///< A bug in shove.
+    invalid_argument,   ///< A value given by the caller breaks a rule; the detail names it.
+    invalid_topology,   ///< A topology breaks a rule; the detail names topic, rule and remedy.
+    topology_mismatch,  ///< The broker has the queue with other settings than the declared ones.
+    unknown_queue,      ///< The queue was never declared on this broker.
+    reserved_header,    ///< A header name that only shove may set.
+    encode_failed,      ///< The codec could not encode the message.
+    decode_failed,      ///< The codec could not decode the bytes; the detail gives the path.
+    too_large,          ///< A size limit was passed; the detail names the limit.
+    queue_full,         ///< No room within the deadline. Retryable.
+    timed_out,          ///< A deadline passed; what was asked for may have happened or not.
+    not_connected,      ///< The broker cannot be reached now. Retryable.
+    connection_lost,    ///< The connection ended while waiting; the fate is unknown. Retryable.
+    unroutable,         ///< The broker accepted no destination for the message.
+    lease_lost,         ///< The delivery no longer belongs to this consumer.
+    unsupported,        ///< The backend lacks the capability; the detail names it.
+    closed,             ///< The broker, publisher or group was closed.
+    cancelled,          ///< The operation was cancelled before it began to have an effect.
+    storage_full,       ///< The disk (or the broker's storage) is full. Retryable.
+    storage_read_only,  ///< The store cannot be written.
+    storage_busy,       ///< Another process held the store for too long. Retryable.
+    storage_corrupt,    ///< The store's contents are damaged.
+    version_mismatch,   ///< The store was written by a version that this one cannot read.
+    not_attempted,      ///< Not tried, because an earlier message of the same call failed.
+    internal,           ///< A bug in shove.
 };
 
 /// The category of `errc`; its `message()` says what happened and what to do.
 const boost::system::error_category& shove_category() noexcept;
 
-inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), shove_category()}; }
+inline error_code make_error_code(errc e) noexcept {
+    return {static_cast<int>(e), shove_category()};
+}
 
 /// True if the same call may succeed later without a change by the caller.
 bool is_retryable(const error_code& code) noexcept;

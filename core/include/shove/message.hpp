@@ -24,10 +24,10 @@ using id_buffer = std::array<char, 36>;
 
 /// What a message is made of; the views must live until `message::make` returns.
 struct message_parts {
-    std::string_view id;               ///< At most 255 bytes; empty: none.
+    std::string_view id;                  ///< At most 255 bytes; empty: none.
     std::optional<std::string_view> key;  ///< The sequence or partition key.
-    std::string_view content_type;     ///< At most 255 bytes.
-    std::string_view type;             ///< The message type's name, at most 255 bytes.
+    std::string_view content_type;        ///< At most 255 bytes.
+    std::string_view type;                ///< The message type's name, at most 255 bytes.
     std::span<const std::byte> payload;
     headers_view headers;
     wall_time published_at{};

@@ -33,7 +33,7 @@ struct publish_options {
     milliseconds delay{0};                   ///< Not handed out before this has passed.
     std::optional<milliseconds> expires_in;  ///< After this it is dead-lettered unhandled, reason `expired`.
     shove::when_full when_full = when_full::wait;
-    milliseconds timeout{30'000};            ///< For room and confirmation together.
+    milliseconds timeout{30'000};  ///< For room and confirmation together.
 };
 
 /// Proof that the broker has stored a message.
@@ -107,8 +107,7 @@ public:
                  const publish_options& options) const;
     result<receipt> publish_one(prepared_batch batch) const;
     batch_report publish_all(prepared_batch batch) const;
-    void async_one(prepared_batch batch,
-                   boost::asio::any_completion_handler<void(error_code, receipt)> done) const;
+    void async_one(prepared_batch batch, boost::asio::any_completion_handler<void(error_code, receipt)> done) const;
     void async_all(prepared_batch batch,
                    boost::asio::any_completion_handler<void(error_code, batch_report)> done) const;
     /// The delay from now until `when`, never negative.
@@ -175,14 +174,15 @@ public:
     /// As `publish`; completes with `void(error_code, receipt)`. The message is encoded before this returns.
     template <topic_type T, class Token>
     auto async_publish(const typename T::message_type& message, const publish_options& options, Token&& token) const {
-        return boost::asio::async_initiate<Token, void(error_code, receipt)>(
-            detail::publish_one_op{core_}, token, prepare<T>(message, options));
+        return boost::asio::async_initiate<Token, void(error_code, receipt)>(detail::publish_one_op{core_}, token,
+                                                                             prepare<T>(message, options));
     }
 
     /// Publishes a message that is handed out no earlier than `delay` from now.
     template <topic_type T>
         requires(detail::offers<B>(&spi::capabilities::delayed_publish))
-    receipt publish_in(milliseconds delay, const typename T::message_type& message, publish_options options = {}) const {
+    receipt publish_in(milliseconds delay, const typename T::message_type& message,
+                       publish_options options = {}) const {
         options.delay = delay;
         return publish<T>(message, options);
     }
@@ -210,8 +210,8 @@ public:
     template <topic_type T, std::ranges::input_range Messages, class Token>
         requires std::convertible_to<std::ranges::range_reference_t<Messages>, const typename T::message_type&>
     auto async_publish_batch(Messages&& messages, const publish_options& options, Token&& token) const {
-        return boost::asio::async_initiate<Token, void(error_code, batch_report)>(
-            detail::publish_all_op{core_}, token, prepare_range<T>(messages, options));
+        return boost::asio::async_initiate<Token, void(error_code, batch_report)>(detail::publish_all_op{core_}, token,
+                                                                                  prepare_range<T>(messages, options));
     }
 
     /// Publishes bytes to a topic known only at run time. Blocks.
@@ -231,7 +231,8 @@ public:
     };
     batch_report publish_batch(const runtime_topic& topic, std::span<const raw_outgoing> messages) const {
         auto batch = batch_for(messages.empty() ? publish_options{} : messages[0].options, topic.topology);
-        for (const auto& m : messages) add(batch, topic, m.body, m.options);
+        for (const auto& m : messages)
+            add(batch, topic, m.body, m.options);
         return core_.publish_all(std::move(batch));
     }
 
@@ -254,7 +255,8 @@ private:
              const publish_options& options) const {
         buffer.clear();
         const auto encoded = T::codec_type::encode(message, buffer);
-        core_.prepare(batch, detail::info_of<T>(), encoded ? result<std::string_view>(buffer) : encoded.error(), options);
+        core_.prepare(batch, detail::info_of<T>(), encoded ? result<std::string_view>(buffer) : encoded.error(),
+                      options);
     }
     template <topic_type T>
     detail::prepared_batch prepare(const typename T::message_type& message, const publish_options& options) const {
@@ -270,7 +272,8 @@ private:
         detail::check_capabilities<B, T>();
         auto batch = batch_for(options, detail::topology_of<T>());
         std::string buffer;
-        for (const typename T::message_type& m : messages) add<T>(batch, m, buffer, options);
+        for (const typename T::message_type& m : messages)
+            add<T>(batch, m, buffer, options);
         return batch;
     }
     template <topic_type T>
@@ -278,7 +281,8 @@ private:
         detail::check_capabilities<B, T>();
         auto batch = batch_for(messages.empty() ? publish_options{} : messages[0].options, detail::topology_of<T>());
         std::string buffer;
-        for (const auto& m : messages) add<T>(batch, m.message, buffer, m.options);
+        for (const auto& m : messages)
+            add<T>(batch, m.message, buffer, m.options);
         return batch;
     }
 

@@ -18,9 +18,9 @@ struct stuck_call {
 
 /// How a group's run ended.
 struct run_outcome {
-    std::uint32_t errors = 0;  ///< Consumers that ended by an error.
-    std::uint32_t panics = 0;  ///< Consumers that ended by an unexpected exception of the engine.
-    bool timed_out = false;    ///< The drain did not end by its deadline.
+    std::uint32_t errors = 0;           ///< Consumers that ended by an error.
+    std::uint32_t panics = 0;           ///< Consumers that ended by an unexpected exception of the engine.
+    bool timed_out = false;             ///< The drain did not end by its deadline.
     std::vector<std::string> failures;  ///< One text per error or panic.
     std::vector<stuck_call> stuck;      ///< What was still running at the deadline.
     std::uint64_t left = 0;             ///< Deliveries not settled at the deadline; they come again.
@@ -35,16 +35,16 @@ struct run_outcome {
 
 /// Counts of one registration of a group, since its start.
 struct consumer_stats {
-    std::uint64_t received = 0;       ///< Deliveries taken from the broker.
-    std::uint64_t calls = 0;          ///< Handler calls that ended.
+    std::uint64_t received = 0;  ///< Deliveries taken from the broker.
+    std::uint64_t calls = 0;     ///< Handler calls that ended.
     std::uint64_t acked = 0;
-    std::uint64_t retried = 0;        ///< Sent to wait for another call, at a cost.
+    std::uint64_t retried = 0;  ///< Sent to wait for another call, at a cost.
     std::uint64_t deferred = 0;
     std::uint64_t dead_lettered = 0;  ///< Decided, whatever the reason; with or without a queue for it.
     std::uint64_t discarded = 0;      ///< Of these, those without a dead-letter queue.
     std::uint64_t released = 0;       ///< Given back unstarted.
     std::uint64_t timeouts = 0;
-    std::uint64_t exceptions = 0;     ///< Calls that ended by an exception.
+    std::uint64_t exceptions = 0;  ///< Calls that ended by an exception.
     std::uint64_t leases_lost = 0;
     std::uint64_t settle_retries = 0;  ///< Settlements that had to be tried again.
     std::uint64_t stuck = 0;           ///< Calls running beyond timeout and grace now.

@@ -23,18 +23,18 @@ enum class sequence_failure : std::uint8_t {
 /// The rules of a topology. `topology::violated` names the first one broken.
 enum class topology_rule : std::uint8_t {
     none,
-    name_empty,            ///< The queue needs a name.
-    name_too_long,         ///< Names are at most 200 bytes, so that derived names fit every broker.
-    name_characters,       ///< Names are printable ASCII without spaces.
-    hold_not_positive,     ///< A hold delay is at least one millisecond.
-    too_many_holds,        ///< At most 16 hold tiers.
-    dlq_is_queue,          ///< The dead-letter queue needs a name other than the queue's.
-    reader_group_blank,    ///< `for_consumer_group` needs a name.
-    broadcast_extras,      ///< `broadcast()` excludes dlq, hold, sequenced and for_consumer_group.
-    external_sequenced,    ///< `external()` excludes `sequenced()`.
-    sequenced_needs_dlq,   ///< `sequenced()` needs a dlq and a hold, or `allow_message_loss()`.
-    shards_zero,           ///< At least one shard.
-    shards_unsequenced,    ///< `routing_shards` needs `sequenced()` first.
+    name_empty,           ///< The queue needs a name.
+    name_too_long,        ///< Names are at most 200 bytes, so that derived names fit every broker.
+    name_characters,      ///< Names are printable ASCII without spaces.
+    hold_not_positive,    ///< A hold delay is at least one millisecond.
+    too_many_holds,       ///< At most 16 hold tiers.
+    dlq_is_queue,         ///< The dead-letter queue needs a name other than the queue's.
+    reader_group_blank,   ///< `for_consumer_group` needs a name.
+    broadcast_extras,     ///< `broadcast()` excludes dlq, hold, sequenced and for_consumer_group.
+    external_sequenced,   ///< `external()` excludes `sequenced()`.
+    sequenced_needs_dlq,  ///< `sequenced()` needs a dlq and a hold, or `allow_message_loss()`.
+    shards_zero,          ///< At least one shard.
+    shards_unsequenced,   ///< `routing_shards` needs `sequenced()` first.
 };
 
 /// The rule in words, with the remedy.

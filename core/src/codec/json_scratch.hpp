@@ -35,6 +35,8 @@ public:
     std::size_t token_count() const;
     /// For texts that have no place of their own.
     std::string& spare() { return spare_; }
+    /// The largest document that needs no new memory.
+    std::size_t capacity() const { return capacity_; }
     /// Gives back what a document over 1 MiB needed.
     void trim();
 

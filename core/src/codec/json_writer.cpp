@@ -52,20 +52,21 @@ void json_writer::end(char close) {
 }
 
 void json_writer::plain_key(std::string_view name) {
-    if (name.size() > 256) {  // not worth a fast way
-        key(name);
-        return;
-    }
-    char* at = room(name.size() + 4);
-    char* const first = at;
-    *at = ',';
-    at += comma_ ? 1 : 0;
-    *at++ = '"';
-    copy_text(at, name.data(), name.size());
-    at += name.size();
-    std::memcpy(at, "\":", 2);
-    used_ += static_cast<std::size_t>(at + 2 - first);
+    separate();
+    put('"');
+    put(name.data(), name.size());
+    put("\":", 2);
     comma_ = false;
+}
+
+void json_writer::prepared_key(const json_prepared_key& key) {
+    const std::size_t skipped = comma_ ? 0 : 1;
+    comma_ = false;
+    if (key.size > 16) return put(key.text + skipped, key.size - skipped);
+    char* const at = room(17);
+    at[0] = ',';
+    std::memcpy(at + 1 - skipped, key.text + 1, 15);
+    used_ += key.size - skipped;
 }
 
 bool json_writer::key(std::string_view name) {

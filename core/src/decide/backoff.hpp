@@ -19,7 +19,8 @@ public:
         const auto whole = std::min(max_, base_ * (std::int64_t{1} << std::min<std::uint32_t>(failures_, 20)));
         ++failures_;
         const auto half = whole.count() / 2;
-        return milliseconds(whole.count() - half + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(half + 1)));
+        return milliseconds(whole.count() - half +
+                            static_cast<std::int64_t>(random % static_cast<std::uint64_t>(half + 1)));
     }
     void reset() noexcept { failures_ = 0; }
     std::uint32_t failures() const noexcept { return failures_; }

@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::string_view cut_mark = "\xE2\x80\xA6";
 
-bool continues(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }
+bool continues(unsigned char c) noexcept {
+    return (c & 0xC0) == 0x80;
+}
 
 /// The length of the UTF-8 character at the start of `text` (RFC 3629), or 0 where there is none.
 std::size_t character_size(std::string_view text) noexcept {

@@ -104,10 +104,14 @@ ending counted_as(const ended& how) noexcept {
     if (how.how == ending::exception) return ending::retry;
     if (how.how != ending::timed_out) return how.how;
     switch (how.timeout_kind) {
-        case outcome_kind::ack: return ending::acked;
-        case outcome_kind::retry: return ending::retry;
-        case outcome_kind::reject: return ending::reject;
-        case outcome_kind::defer: return ending::defer;
+        case outcome_kind::ack:
+            return ending::acked;
+        case outcome_kind::retry:
+            return ending::retry;
+        case outcome_kind::reject:
+            return ending::reject;
+        case outcome_kind::defer:
+            return ending::defer;
     }
     return ending::retry;
 }
@@ -120,16 +124,24 @@ milliseconds default_delay(std::uint32_t retries) noexcept {
 
 verdict settle(const failure_policy& policy, spi::delivery item, ended how, wall_time now) {
     switch (counted_as(how)) {
-        case ending::retry: return retry_or_die(policy, std::move(item), how.delay, how.text, now);
-        case ending::defer: return defer_it(policy, std::move(item), how.delay);
-        case ending::reject: return dead_letter(policy, std::move(item), "rejected", how.text, now);
-        case ending::oversize: return dead_letter(policy, std::move(item), "oversize", how.text, now);
-        case ending::undecodable: return dead_letter(policy, std::move(item), "deserialize", how.text, now);
-        case ending::expired: return dead_letter(policy, std::move(item), "expired", how.text, now);
-        case ending::crashed: return dead_letter(policy, std::move(item), "crashed", how.text, now);
+        case ending::retry:
+            return retry_or_die(policy, std::move(item), how.delay, how.text, now);
+        case ending::defer:
+            return defer_it(policy, std::move(item), how.delay);
+        case ending::reject:
+            return dead_letter(policy, std::move(item), "rejected", how.text, now);
+        case ending::oversize:
+            return dead_letter(policy, std::move(item), "oversize", how.text, now);
+        case ending::undecodable:
+            return dead_letter(policy, std::move(item), "deserialize", how.text, now);
+        case ending::expired:
+            return dead_letter(policy, std::move(item), "expired", how.text, now);
+        case ending::crashed:
+            return dead_letter(policy, std::move(item), "crashed", how.text, now);
         case ending::acked:
         case ending::exception:
-        case ending::timed_out: break;
+        case ending::timed_out:
+            break;
     }
     verdict v;
     v.what.item = std::move(item);
@@ -148,8 +160,8 @@ verdict settle_dead(spi::delivery item, const ended& how) {
     return v;
 }
 
-std::optional<ended> refuse_unhandled(const failure_policy& policy, const size_limits& limits, const spi::delivery& item,
-                                      wall_time now) {
+std::optional<ended> refuse_unhandled(const failure_policy& policy, const size_limits& limits,
+                                      const spi::delivery& item, wall_time now) {
     ended e;
     if (item.past && item.past->crashes >= policy.crash_budget && policy.crash_budget > 0) {
         e.how = ending::crashed;

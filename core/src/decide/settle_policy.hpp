@@ -64,8 +64,8 @@ verdict settle_dead(spi::delivery item, const ended& how);
 struct size_limits {
     std::size_t max_message_bytes = 0;
 };
-std::optional<ended> refuse_unhandled(const failure_policy& policy, const size_limits& limits, const spi::delivery& item,
-                                      wall_time now);
+std::optional<ended> refuse_unhandled(const failure_policy& policy, const size_limits& limits,
+                                      const spi::delivery& item, wall_time now);
 
 /// The delay before the next call when no hold tier says it: 10 ms doubling to 1 s.
 milliseconds default_delay(std::uint32_t retries) noexcept;

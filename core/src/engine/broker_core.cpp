@@ -30,7 +30,9 @@ broker_core::broker_core(std::shared_ptr<spi::driver> driver, broker_options opt
     if (!options_.log) options_.log = log_to_stderr;
 }
 
-broker_core::~broker_core() { shutdown(milliseconds(1'000)); }
+broker_core::~broker_core() {
+    shutdown(milliseconds(1'000));
+}
 
 boost::asio::any_io_executor broker_core::executor() {
     if (options_.executor) return *options_.executor;
@@ -39,7 +41,9 @@ boost::asio::any_io_executor broker_core::executor() {
     return pool_->get_executor();
 }
 
-void broker_core::log(log_level level, std::string_view text) const { options_.log(level, text); }
+void broker_core::log(log_level level, std::string_view text) const {
+    options_.log(level, text);
+}
 
 std::uint64_t broker_core::random() {
     std::lock_guard lock(mutex_);
@@ -74,7 +78,8 @@ error broker_core::close(milliseconds deadline) {
             if (auto g = weak.lock()) running.push_back(std::move(g));
         }
     }
-    for (const auto& g : running) g->begin_drain();
+    for (const auto& g : running)
+        g->begin_drain();
     for (const auto& g : running) {
         const auto left = std::chrono::duration_cast<milliseconds>(until - clock_->now());
         (void)g->stop(std::max(left, milliseconds(0)));

@@ -59,9 +59,9 @@ void broker_handle::declare(std::shared_ptr<const queue_topology> topology) cons
 }
 
 spi::queue_depth broker_handle::depth(std::string_view queue) const {
-    return wait_for<result<spi::queue_depth>>([&](auto done) {
-               core_->driver().depth(std::string(queue), std::move(done));
-           }).value();
+    return wait_for<result<spi::queue_depth>>(
+               [&](auto done) { core_->driver().depth(std::string(queue), std::move(done)); })
+        .value();
 }
 
 result<void> broker_handle::ping(milliseconds deadline) const {
@@ -69,24 +69,32 @@ result<void> broker_handle::ping(milliseconds deadline) const {
     return as_result(wait_for<error>([&](auto done) { ping_driver(*core_, deadline, std::move(done)); }));
 }
 
-result<void> broker_handle::close(milliseconds deadline) const { return as_result(core_->close(deadline)); }
+result<void> broker_handle::close(milliseconds deadline) const {
+    return as_result(core_->close(deadline));
+}
 
-void broker_handle::shutdown(milliseconds deadline) const { core_->shutdown(deadline); }
+void broker_handle::shutdown(milliseconds deadline) const {
+    core_->shutdown(deadline);
+}
 
-const spi::capabilities& broker_handle::capabilities() const noexcept { return core_->capabilities(); }
+const spi::capabilities& broker_handle::capabilities() const noexcept {
+    return core_->capabilities();
+}
 
 void broker_handle::async_declare(std::shared_ptr<const queue_topology> topology,
                                   boost::asio::any_completion_handler<void(error_code)> done) const {
     core_->driver().declare(std::move(topology), finisher(*core_, std::move(done)));
 }
 
-void broker_handle::async_ping(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const {
+void broker_handle::async_ping(milliseconds deadline,
+                               boost::asio::any_completion_handler<void(error_code)> done) const {
     auto finish = finisher(*core_, std::move(done));
     if (core_->closed()) return finish(error(errc::closed));
     ping_driver(*core_, deadline, std::move(finish));
 }
 
-void broker_handle::async_close(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const {
+void broker_handle::async_close(milliseconds deadline,
+                                boost::asio::any_completion_handler<void(error_code)> done) const {
     core_->spawn_waiter([core = core_.get(), deadline, finish = finisher(*core_, std::move(done))]() mutable {
         finish(core->close(deadline));
     });

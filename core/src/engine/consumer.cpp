@@ -10,7 +10,8 @@ decide::failure_policy policy_of(const consumer_plan& plan, const spi::capabilit
     policy.queue = plan.queue();
     policy.max_retries = plan.options.max_retries;
     policy.crash_budget = caps.crash_budget ? plan.options.crash_budget : 0;
-    for (const auto& hold : plan.topology->holds) policy.holds.push_back(hold.delay);
+    for (const auto& hold : plan.topology->holds)
+        policy.holds.push_back(hold.delay);
     policy.any_delay = caps.any_delay;
     policy.has_dlq = !plan.topology->dead_letter_queue.empty();
     return policy;
@@ -46,7 +47,8 @@ void consumer::subscribe() {
     from.dead_letters = plan_.dead;
     from.prefetch = plan_.options.prefetch;
     from.consumer = plan_.name;
-    core_->driver().subscribe(std::move(from), [self = shared_from_this()](auto made) { self->subscribed_with(std::move(made)); });
+    core_->driver().subscribe(std::move(from),
+                              [self = shared_from_this()](auto made) { self->subscribed_with(std::move(made)); });
 }
 
 void consumer::subscribed_with(result<std::shared_ptr<spi::subscription>> made) {
@@ -127,8 +129,8 @@ void consumer::report_left(run_outcome& outcome) {
     for (const auto& c : calls_) {
         if (c->now == call::phase::idle) continue;
         c->state.stop.request_stop();
-        outcome.stuck.push_back({plan_.queue(), c->state.item.msg.id(),
-                                 std::chrono::duration_cast<milliseconds>(now - c->started)});
+        outcome.stuck.push_back(
+            {plan_.queue(), c->state.item.msg.id(), std::chrono::duration_cast<milliseconds>(now - c->started)});
     }
     outcome.left += unsettled_;
 }

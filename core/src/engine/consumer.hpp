@@ -185,13 +185,13 @@ private:
     decide::backoff subscribe_backoff_{milliseconds(100), milliseconds(5'000)};
 
     std::deque<spi::delivery> suspects_;
-    bool solo_requested_ = false;              ///< Asked the gate, or has its turn.
-    std::optional<spi::delivery> solo_item_;   ///< Being isolated.
+    bool solo_requested_ = false;             ///< Asked the gate, or has its turn.
+    std::optional<spi::delivery> solo_item_;  ///< Being isolated.
     bool solo_isolating_ = false;
     std::optional<spi::delivery> solo_ready_;  ///< Isolated, may be claimed.
     std::uint64_t solo_tag_ = 0;
-    bool solo_settling_ = false;               ///< Its settlement is decided, not yet durable.
-    bool solo_in_batch_ = false;               ///< Its settlement is with the driver.
+    bool solo_settling_ = false;  ///< Its settlement is decided, not yet durable.
+    bool solo_in_batch_ = false;  ///< Its settlement is with the driver.
 };
 
 }  // namespace shove::detail

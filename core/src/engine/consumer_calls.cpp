@@ -135,7 +135,8 @@ decide::ended consumer::run(call& c, decode_scratch& scratch) {
     const auto& item = c.state.item;
     if (!plan_.dead) {
         const bool may_expire = item.msg.expires_at() != wall_time{};
-        auto refused = decide::refuse_unhandled(policy_, limits_, item, may_expire ? core_->clock().wall() : wall_time{});
+        auto refused =
+            decide::refuse_unhandled(policy_, limits_, item, may_expire ? core_->clock().wall() : wall_time{});
         if (refused) return std::move(*refused);
     }
     try {
@@ -157,10 +158,17 @@ decide::ended consumer::translate(call_result answer) const {
         return how;
     }
     switch (answer.outcome.kind()) {
-        case outcome_kind::ack: return how;
-        case outcome_kind::retry: how.how = decide::ending::retry; break;
-        case outcome_kind::reject: how.how = decide::ending::reject; break;
-        case outcome_kind::defer: how.how = decide::ending::defer; break;
+        case outcome_kind::ack:
+            return how;
+        case outcome_kind::retry:
+            how.how = decide::ending::retry;
+            break;
+        case outcome_kind::reject:
+            how.how = decide::ending::reject;
+            break;
+        case outcome_kind::defer:
+            how.how = decide::ending::defer;
+            break;
     }
     how.delay = answer.outcome.delay();
     how.text = answer.outcome.reason();
@@ -200,7 +208,8 @@ void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
                               : decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
     if (verdict.fate == decide::fate::discarded) {
-        say(true, "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
+        say(true,
+            "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
     }
     outbox_.push_back(std::move(verdict.what));
 }
@@ -208,11 +217,21 @@ void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
 void consumer::count(decide::fate fate, const decide::ended& how) {
     if (how.how == decide::ending::exception) ++stats_.exceptions;
     switch (fate) {
-        case decide::fate::completed: ++stats_.acked; break;
-        case decide::fate::retried: ++stats_.retried; break;
-        case decide::fate::deferred: ++stats_.deferred; break;
-        case decide::fate::discarded: ++stats_.discarded; [[fallthrough]];
-        case decide::fate::dead_lettered: ++stats_.dead_lettered; break;
+        case decide::fate::completed:
+            ++stats_.acked;
+            break;
+        case decide::fate::retried:
+            ++stats_.retried;
+            break;
+        case decide::fate::deferred:
+            ++stats_.deferred;
+            break;
+        case decide::fate::discarded:
+            ++stats_.discarded;
+            [[fallthrough]];
+        case decide::fate::dead_lettered:
+            ++stats_.dead_lettered;
+            break;
     }
 }
 
@@ -286,7 +305,8 @@ void consumer::watch_timeouts() {
         const auto limit = *plan_.options.handler_timeout;
         for (const auto& c : calls_) {
             if (c->now == call::phase::running && c->started + limit <= now) time_out(*c, now);
-            if (c->now == call::phase::cancelling && c->started + limit + plan_.options.timeout_grace <= now) abandon(*c);
+            if (c->now == call::phase::cancelling && c->started + limit + plan_.options.timeout_grace <= now)
+                abandon(*c);
             const auto due = c->now == call::phase::running      ? c->started + limit
                              : c->now == call::phase::cancelling ? c->started + limit + plan_.options.timeout_grace
                                                                  : steady_time::max();
@@ -398,6 +418,8 @@ void consumer::solo_isolated(const error& why) {
     pump();
 }
 
-void consumer::solo_ended() { pump(); }
+void consumer::solo_ended() {
+    pump();
+}
 
 }  // namespace shove::detail

@@ -44,12 +44,15 @@ bool consumer::pump_once(lock_type& lock) {
         auto batch = std::move(outbox_);
         outbox_.clear();
         settling_count_ = batch.size();
-        solo_in_batch_ = solo_settling_ && std::ranges::any_of(batch, [&](const auto& b) { return b.item.tag == solo_tag_; });
+        solo_in_batch_ =
+            solo_settling_ && std::ranges::any_of(batch, [&](const auto& b) { return b.item.tag == solo_tag_; });
         if (core_->capabilities().lease.count() > 0) {
-            for (const auto& s : batch) settling_tags_.push_back(s.item.tag);
+            for (const auto& s : batch)
+                settling_tags_.push_back(s.item.tag);
         }
         lock.unlock();
-        subscription->settle(std::move(batch), [self = shared_from_this()](auto failed) { self->settled(std::move(failed)); });
+        subscription->settle(std::move(batch),
+                             [self = shared_from_this()](auto failed) { self->settled(std::move(failed)); });
         lock.lock();
         return true;
     }
@@ -198,9 +201,11 @@ void consumer::release_unstarted() {
         outbox_.push_back(std::move(s));
         ++stats_.released;
     };
-    for (auto& item : ready_) release(std::move(item));
+    for (auto& item : ready_)
+        release(std::move(item));
     ready_.clear();
-    for (auto& item : suspects_) release(std::move(item));
+    for (auto& item : suspects_)
+        release(std::move(item));
     suspects_.clear();
     if (solo_ready_) {
         release(std::move(*solo_ready_));
@@ -227,10 +232,13 @@ void consumer::renew_leases() {
 
 std::vector<std::uint64_t> consumer::held_tags() const {
     auto tags = settling_tags_;
-    for (const auto& item : ready_) tags.push_back(item.tag);
-    for (const auto& item : suspects_) tags.push_back(item.tag);
+    for (const auto& item : ready_)
+        tags.push_back(item.tag);
+    for (const auto& item : suspects_)
+        tags.push_back(item.tag);
     for (const auto* list : {&outbox_, &failed_outbox_}) {
-        for (const auto& s : *list) tags.push_back(s.item.tag);
+        for (const auto& s : *list)
+            tags.push_back(s.item.tag);
     }
     for (const auto& c : calls_) {
         if (c->now == call::phase::running || c->now == call::phase::cancelling) tags.push_back(c->state.item.tag);

@@ -9,14 +9,16 @@
 namespace shove::detail {
 namespace {
 
-[[noreturn]] void refuse(errc code, const std::string& text) { throw exception(error(code, text)); }
+[[noreturn]] void refuse(errc code, const std::string& text) {
+    throw exception(error(code, text));
+}
 
 void check(const consumer_options& options, const std::string& queue) {
     const auto at = " of the consumers of '" + queue + "'";
     if (options.prefetch == 0) refuse(errc::invalid_argument, "prefetch" + at + " is 0; it must be at least 1");
     if (options.prefetch > 1'000'000) {
-        refuse(errc::invalid_argument, "prefetch" + at + " is " + std::to_string(options.prefetch) +
-                                           "; it must be at most 1,000,000");
+        refuse(errc::invalid_argument,
+               "prefetch" + at + " is " + std::to_string(options.prefetch) + "; it must be at most 1,000,000");
     }
     if (options.consumers.min == 0 || options.consumers.min > options.consumers.max) {
         refuse(errc::invalid_argument, "the number" + at + " is " + std::to_string(options.consumers.min) + ".." +
@@ -36,12 +38,13 @@ void check(const consumer_options& options, const std::string& queue) {
 void group_core::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
                      consumer_options options, bool dead) {
     if (dead && topology->dead_letter_queue.empty()) {
-        refuse(errc::invalid_topology, "topic '" + topology->queue + "' has no dead-letter queue to consume; give it dlq()");
+        refuse(errc::invalid_topology,
+               "topic '" + topology->queue + "' has no dead-letter queue to consume; give it dlq()");
     }
     const auto& caps = broker_->capabilities();
     if (topology->sequencing && !caps.key_order) {
-        refuse(errc::unsupported, "topic '" + topology->queue + "' is sequenced, and backend " + std::string(caps.backend) +
-                                      " cannot keep order per key");
+        refuse(errc::unsupported, "topic '" + topology->queue + "' is sequenced, and backend " +
+                                      std::string(caps.backend) + " cannot keep order per key");
     }
     if (topology->broadcast && !caps.broadcast) {
         refuse(errc::unsupported, "topic '" + topology->queue + "' is a broadcast, and backend " +
@@ -64,7 +67,8 @@ bool group_core::started() const {
 
 void group_core::declare_all() {
     for (const auto& plan : plans_) {
-        const auto failed = wait_for<error>([&](auto done) { broker_->driver().declare(plan.topology, std::move(done)); });
+        const auto failed =
+            wait_for<error>([&](auto done) { broker_->driver().declare(plan.topology, std::move(done)); });
         if (failed) throw exception(failed);
     }
 }
@@ -92,7 +96,8 @@ void group_core::start() {
         consumers_ = made;
     }
     broker_->enter(shared_from_this());
-    for (const auto& c : made) c->start();
+    for (const auto& c : made)
+        c->start();
     await_subscriptions();
 }
 
@@ -135,7 +140,8 @@ void group_core::begin_drain() {
         consumers = consumers_;
         changed_.notify_all();
     }
-    for (const auto& c : consumers) c->begin_drain();
+    for (const auto& c : consumers)
+        c->begin_drain();
 }
 
 void group_core::cut_drain() {

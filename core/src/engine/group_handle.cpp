@@ -27,16 +27,21 @@ call_awaitable handler_base::co_call(delivery&, decode_scratch&) {
     co_return never;
 }
 
-group_handle::group_handle(std::shared_ptr<broker_core> broker) : core_(std::make_shared<group_core>(std::move(broker))) {}
+group_handle::group_handle(std::shared_ptr<broker_core> broker)
+    : core_(std::make_shared<group_core>(std::move(broker))) {}
 
 void group_handle::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
                        consumer_options options, bool dead) {
     core_->add(std::move(topology), std::move(handler), std::move(options), dead);
 }
 
-void group_handle::start() { core_->start(); }
+void group_handle::start() {
+    core_->start();
+}
 
-run_outcome group_handle::stop(milliseconds drain) { return core_->stop(drain); }
+run_outcome group_handle::stop(milliseconds drain) {
+    return core_->stop(drain);
+}
 
 run_outcome group_handle::run_until(std::stop_token stop, milliseconds drain) {
     if (!core_->started()) core_->start();
@@ -80,7 +85,9 @@ void group_handle::async_run(std::stop_token stop, milliseconds drain,
     });
 }
 
-consumer_stats group_handle::stats(std::string_view queue) const { return core_->stats(queue); }
+consumer_stats group_handle::stats(std::string_view queue) const {
+    return core_->stats(queue);
+}
 
 }  // namespace detail
 }  // namespace shove

@@ -32,8 +32,8 @@ namespace {
 error check(const publish_options& options, const topic_info& topic, const spi::capabilities& caps) {
     for (const auto& h : options.headers) {
         if (!is_reserved_header(h.name)) continue;
-        return {errc::reserved_header, "header '" + std::string(h.name) + "' of a message for '" + topic.topology->queue +
-                                           "' is reserved for shove; use another name"};
+        return {errc::reserved_header, "header '" + std::string(h.name) + "' of a message for '" +
+                                           topic.topology->queue + "' is reserved for shove; use another name"};
     }
     if (options.delay.count() < 0) return {errc::invalid_argument, "the delay is negative"};
     if (options.delay.count() > 0 && !caps.delayed_publish) {
@@ -41,7 +41,8 @@ error check(const publish_options& options, const topic_info& topic, const spi::
     }
     if (options.delay > caps.max_delay) {
         return {errc::invalid_argument, "the delay of " + std::to_string(options.delay.count()) +
-                                            " ms is over the backend's limit of " + std::to_string(caps.max_delay.count())};
+                                            " ms is over the backend's limit of " +
+                                            std::to_string(caps.max_delay.count())};
     }
     if (options.expires_in && options.expires_in->count() <= 0) {
         return {errc::invalid_argument, "expires_in is not positive"};
@@ -169,7 +170,8 @@ result<receipt> one_of(prepared_batch& batch) {
 }
 
 batch_report all_of(prepared_batch& batch) {
-    for (std::size_t i = 0; i < batch.places.size(); ++i) batch.states[batch.places[i]].id = batch.messages[i].msg.id();
+    for (std::size_t i = 0; i < batch.places.size(); ++i)
+        batch.states[batch.places[i]].id = batch.messages[i].msg.id();
     return {std::move(batch.states)};
 }
 
@@ -187,21 +189,19 @@ batch_report publisher_core::publish_all(prepared_batch batch) const {
 
 void publisher_core::async_one(prepared_batch batch,
                                boost::asio::any_completion_handler<void(error_code, receipt)> done) const {
-    start(std::move(batch),
-          [finish = completion_on(core_->executor(), std::move(done))](prepared_batch ended) mutable {
-              auto outcome = one_of(ended);
-              finish(outcome ? error_code() : outcome.error().code, outcome ? *outcome : receipt());
-          });
+    start(std::move(batch), [finish = completion_on(core_->executor(), std::move(done))](prepared_batch ended) mutable {
+        auto outcome = one_of(ended);
+        finish(outcome ? error_code() : outcome.error().code, outcome ? *outcome : receipt());
+    });
 }
 
 void publisher_core::async_all(prepared_batch batch,
                                boost::asio::any_completion_handler<void(error_code, batch_report)> done) const {
-    start(std::move(batch),
-          [finish = completion_on(core_->executor(), std::move(done))](prepared_batch ended) mutable {
-              auto report = all_of(ended);
-              const auto code = report.first_error().code;
-              finish(code, std::move(report));
-          });
+    start(std::move(batch), [finish = completion_on(core_->executor(), std::move(done))](prepared_batch ended) mutable {
+        auto report = all_of(ended);
+        const auto code = report.first_error().code;
+        finish(code, std::move(report));
+    });
 }
 
 }  // namespace detail

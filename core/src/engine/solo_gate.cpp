@@ -52,7 +52,8 @@ void solo_gate::recheck() {
     if (winner) {
         winner->solo_granted();
     } else {
-        for (const auto& m : members) m->solo_ended();
+        for (const auto& m : members)
+            m->solo_ended();
     }
 }
 

@@ -38,7 +38,8 @@ void worker_pool::join() {
 
 void worker_pool::run() {
     worker_context context{*this, {}};
-    while (auto task = next()) task->work(context);
+    while (auto task = next())
+        task->work(context);
 }
 
 std::shared_ptr<runnable> worker_pool::next() {
@@ -58,7 +59,8 @@ void worker_pool::spin(std::unique_lock<std::mutex>& lock) {
     spinning_ = true;
     lock.unlock();
     const auto until = std::chrono::steady_clock::now() + spin_time;
-    while (waiting_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until) spin_pause();
+    while (waiting_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
+        spin_pause();
     lock.lock();
     spinning_ = false;
 }

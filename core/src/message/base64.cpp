@@ -11,8 +11,10 @@ constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 constexpr auto values = [] {
     std::array<std::int8_t, 256> table{};
-    for (auto& v : table) v = -1;
-    for (std::int8_t i = 0; i < 64; ++i) table[static_cast<unsigned char>(alphabet[i])] = i;
+    for (auto& v : table)
+        v = -1;
+    for (std::int8_t i = 0; i < 64; ++i)
+        table[static_cast<unsigned char>(alphabet[i])] = i;
     return table;
 }();
 

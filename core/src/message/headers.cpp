@@ -46,38 +46,58 @@ T read_number(std::string_view bytes) noexcept {
 
 header_value decode(const raw_header& raw) {
     switch (raw.type) {
-        case header_type::none: return {};
-        case header_type::boolean: return raw.value[0] != 0;
-        case header_type::integer: return read_number<std::int64_t>(raw.value);
-        case header_type::floating: return read_number<double>(raw.value);
-        case header_type::text: return raw.value;
-        case header_type::binary: return std::as_bytes(std::span(raw.value));
-        case header_type::foreign: return header_value::foreign(raw.value);
+        case header_type::none:
+            return {};
+        case header_type::boolean:
+            return raw.value[0] != 0;
+        case header_type::integer:
+            return read_number<std::int64_t>(raw.value);
+        case header_type::floating:
+            return read_number<double>(raw.value);
+        case header_type::text:
+            return raw.value;
+        case header_type::binary:
+            return std::as_bytes(std::span(raw.value));
+        case header_type::foreign:
+            return header_value::foreign(raw.value);
     }
     return {};
 }
 
 std::size_t fixed_value_size(header_type type) noexcept {
     switch (type) {
-        case header_type::boolean: return 1;
+        case header_type::boolean:
+            return 1;
         case header_type::integer:
-        case header_type::floating: return 8;
-        default: return 0;
+        case header_type::floating:
+            return 8;
+        default:
+            return 0;
     }
 }
 
 void append_value(std::string& to, const header_value& value) {
     const auto append_raw = [&](const auto& v) { to.append(reinterpret_cast<const char*>(&v), sizeof v); };
     switch (value.type()) {
-        case header_type::none: break;
-        case header_type::boolean: to.push_back(*value.as_boolean() ? '\1' : '\0'); break;
-        case header_type::integer: append_raw(*value.as_integer()); break;
-        case header_type::floating: append_raw(*value.as_floating()); break;
-        default: to.append(value.bytes());
+        case header_type::none:
+            break;
+        case header_type::boolean:
+            to.push_back(*value.as_boolean() ? '\1' : '\0');
+            break;
+        case header_type::integer:
+            append_raw(*value.as_integer());
+            break;
+        case header_type::floating:
+            append_raw(*value.as_floating());
+            break;
+        default:
+            to.append(value.bytes());
     }
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
 
 }  // namespace
 
@@ -108,17 +128,22 @@ std::optional<std::string_view> header_value::as_text() const noexcept {
 
 std::string header_value::to_string() const {
     switch (type_) {
-        case header_type::none: return {};
-        case header_type::boolean: return integer_ ? "true" : "false";
-        case header_type::integer: return std::to_string(integer_);
+        case header_type::none:
+            return {};
+        case header_type::boolean:
+            return integer_ ? "true" : "false";
+        case header_type::integer:
+            return std::to_string(integer_);
         case header_type::floating: {
             std::array<char, 32> buffer;
             const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), floating_).ptr;
             return {buffer.data(), end};
         }
-        case header_type::text: return std::string(bytes_);
+        case header_type::text:
+            return std::string(bytes_);
         case header_type::binary:
-        case header_type::foreign: return detail::to_base64(bytes_);
+        case header_type::foreign:
+            return detail::to_base64(bytes_);
     }
     return {};
 }
@@ -136,7 +161,9 @@ void headers_view::iterator::read() {
     rest_.remove_prefix(raw.total);
 }
 
-std::size_t headers_view::size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
+std::size_t headers_view::size() const {
+    return static_cast<std::size_t>(std::distance(begin(), end()));
+}
 
 std::optional<header_value> headers_view::find(std::string_view name) const {
     for (const auto& h : *this) {
@@ -151,13 +178,14 @@ std::optional<std::string_view> headers_view::text(std::string_view name) const 
 }
 
 headers::headers(std::initializer_list<header> list) {
-    for (const auto& h : list) add(h.name, h.value);
+    for (const auto& h : list)
+        add(h.name, h.value);
 }
 
 headers& headers::add(std::string_view name, header_value value) {
     if (name.empty() || name.size() > 65'535) {
-        throw exception(error(errc::invalid_argument, "a header name has " + std::to_string(name.size()) +
-                                                          " bytes; it must have 1 to 65,535"));
+        throw exception(error(errc::invalid_argument,
+                              "a header name has " + std::to_string(name.size()) + " bytes; it must have 1 to 65,535"));
     }
     std::string bytes;
     append_value(bytes, value);
@@ -176,10 +204,14 @@ headers& headers::set(std::string_view name, header_value value) {
     const std::string kept_bytes(value.bytes());
     const auto rebased = [&]() -> header_value {
         switch (value.type()) {
-            case header_type::text: return std::string_view(kept_bytes);
-            case header_type::binary: return std::as_bytes(std::span(kept_bytes));
-            case header_type::foreign: return header_value::foreign(kept_bytes);
-            default: return value;
+            case header_type::text:
+                return std::string_view(kept_bytes);
+            case header_type::binary:
+                return std::as_bytes(std::span(kept_bytes));
+            case header_type::foreign:
+                return header_value::foreign(kept_bytes);
+            default:
+                return value;
         }
     }();
     return remove(kept_name).add(kept_name, rebased);

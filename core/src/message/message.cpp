@@ -89,7 +89,8 @@ template <class Block>
 layout layout_of(Block* b) noexcept {
     std::uint16_t key_n = 0;
     if (b->flags & has_key) {
-        const std::size_t at = ((b->flags & borrowed) ? sizeof(borrowed_payload) : 0) + ((b->flags & has_expiry) ? 8 : 0);
+        const std::size_t at =
+            ((b->flags & borrowed) ? sizeof(borrowed_payload) : 0) + ((b->flags & has_expiry) ? 8 : 0);
         std::memcpy(&key_n, b->tail() + at, 2);
     }
     return {b->flags, b->id_size, key_n, b->content_type_size, b->type_size, b->headers_size, b->payload_size};
@@ -101,7 +102,9 @@ void put(char* to, std::string_view text) noexcept {
 
 }  // namespace
 
-message message::make(const message_parts& parts) { return make(parts, nullptr); }
+message message::make(const message_parts& parts) {
+    return make(parts, nullptr);
+}
 
 message message::make(const message_parts& p, std::shared_ptr<const void> owner) {
     check(p);
@@ -150,7 +153,8 @@ void message::retain() const noexcept {
 
 void message::release() noexcept {
     if (!block_ || block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (block_->flags & borrowed) std::launder(reinterpret_cast<borrowed_payload*>(block_->tail()))->~borrowed_payload();
+    if (block_->flags & borrowed)
+        std::launder(reinterpret_cast<borrowed_payload*>(block_->tail()))->~borrowed_payload();
     block_->~block();
     ::operator delete(block_);
 }

@@ -5,7 +5,9 @@
 namespace shove::detail {
 namespace {
 
-constexpr bool is_dash_place(std::size_t i) noexcept { return i == 8 || i == 13 || i == 18 || i == 23; }
+constexpr bool is_dash_place(std::size_t i) noexcept {
+    return i == 8 || i == 13 || i == 18 || i == 23;
+}
 
 constexpr int hex_value(char c) noexcept {
     if (c >= '0' && c <= '9') return c - '0';
@@ -16,7 +18,8 @@ constexpr int hex_value(char c) noexcept {
 constexpr auto hex_pairs = [] {
     std::array<std::array<char, 2>, 256> table{};
     constexpr char digits[] = "0123456789abcdef";
-    for (std::size_t i = 0; i < 256; ++i) table[i] = {digits[i >> 4], digits[i & 15]};
+    for (std::size_t i = 0; i < 256; ++i)
+        table[i] = {digits[i >> 4], digits[i & 15]};
     return table;
 }();
 
@@ -61,7 +64,8 @@ std::string_view uuid_source::next(wall_time now, id_buffer& buffer) noexcept {
     const auto n = counter_.fetch_add(1, std::memory_order_relaxed);
     // The low 12 bits of the counter order ids within a millisecond; the rest goes into the random part.
     const std::uint64_t high = ms << 16 | 0x7000u | (n & 0xFFFu);
-    const std::uint64_t low = 0x8000000000000000ull | ((seed_ + (n >> 12) * 0x9E3779B97F4A7C15ull) & 0x3FFFFFFFFFFFFFFFull);
+    const std::uint64_t low =
+        0x8000000000000000ull | ((seed_ + (n >> 12) * 0x9E3779B97F4A7C15ull) & 0x3FFFFFFFFFFFFFFFull);
     std::array<std::byte, 16> bytes;
     for (std::size_t i = 0; i < 8; ++i) {
         bytes[i] = static_cast<std::byte>(high >> (56 - 8 * i));

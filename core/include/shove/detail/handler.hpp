@@ -64,7 +64,8 @@ using answer_of = decltype(call_handler(std::declval<H&>(), std::declval<M>(), s
 /// Handlers of a topic's messages: `outcome(M)`, `outcome(M, const delivery&)` or coroutines of these
 /// forms; the message by value, by const reference or by rvalue reference.
 template <class H, class T>
-concept message_handler = callable_with<H, typename T::message_type> && handler_answer<answer_of<H, typename T::message_type>>;
+concept message_handler =
+    callable_with<H, typename T::message_type> && handler_answer<answer_of<H, typename T::message_type>>;
 
 /// Handlers of a topic's dead letters: the same forms over `const dead_letter<M>&`.
 template <class H, class T>

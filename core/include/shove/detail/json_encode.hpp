@@ -15,15 +15,31 @@ bool json_write_erased(json_writer& writer, const void* from) {
     return json_write(writer, *static_cast<const T*>(from));
 }
 
+/// A member's key, prepared at compile time.
+template <class D>
+struct json_key_of {
+    static constexpr std::string_view name = D::name;
+    static constexpr std::size_t size = name.size() + 4;
+    static constexpr auto text = [] {
+        std::array<char, (size < 16 ? 16 : size)> made{',', '"'};
+        for (std::size_t i = 0; i < name.size(); ++i)
+            made[i + 2] = name[i];
+        made[size - 2] = '"';
+        made[size - 1] = ':';
+        return made;
+    }();
+    static constexpr json_prepared_key key{text.data(), size};
+};
+
 template <class T>
-bool json_write_member(json_writer& writer, std::string_view name, const T& value) {
-    writer.plain_key(name);
-    return json_write(writer, value) || writer.in_member(name);
+bool json_write_member(json_writer& writer, const json_prepared_key& key, const T& value) {
+    writer.prepared_key(key);
+    return json_write(writer, value) || writer.in_member(key.name());
 }
 
 template <class T, template <class...> class L, class... D>
 bool json_write_members(json_writer& writer, const T& from, L<D...>) {
-    return (json_write_member(writer, json_name<D>, from.*D::pointer) && ...);
+    return (json_write_member(writer, json_key_of<D>::key, from.*D::pointer) && ...);
 }
 
 template <class T>

@@ -95,10 +95,6 @@ template <class T>
 using json_members =
     boost::describe::describe_members<T, boost::describe::mod_any_access | boost::describe::mod_inherited>;
 
-/// A member's name, measured at compile time.
-template <class D>
-inline constexpr std::string_view json_name = D::name;
-
 /// True if no two names are equal.
 consteval bool json_distinct(std::span<const std::string_view> names) {
     for (std::size_t i = 0; i < names.size(); ++i) {

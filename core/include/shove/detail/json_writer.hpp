@@ -12,6 +12,15 @@
 
 namespace shove::detail {
 
+/// A key ready to be copied: a comma, the name in quotes and a colon. At least 16 bytes can be read
+/// at `text`, whatever the size.
+struct json_prepared_key {
+    const char* text;
+    std::size_t size;
+
+    std::string_view name() const { return {text + 2, size - 4}; }
+};
+
 /// Writes one JSON value after another and sets the commas. It appends to a string through a
 /// small buffer: `flush()` or the destructor completes it.
 ///
@@ -41,6 +50,7 @@ public:
     bool key(std::string_view name);
     /// A key that needs no escapes, such as a C++ name. Not checked.
     void plain_key(std::string_view name);
+    void prepared_key(const json_prepared_key& key);
 
     void null();
     void boolean(bool value);

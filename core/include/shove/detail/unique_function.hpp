@@ -59,8 +59,8 @@ private:
     };
 
     template <class T>
-    static constexpr bool fits = sizeof(T) <= capacity && alignof(T) <= alignof(std::max_align_t) &&
-                                 std::is_nothrow_move_constructible_v<T>;
+    static constexpr bool fits =
+        sizeof(T) <= capacity && alignof(T) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<T>;
 
     template <class T>
     static constexpr operations inline_table{

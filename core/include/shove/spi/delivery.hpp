@@ -23,7 +23,8 @@ struct history {
     wall_time first_failed_at{};
     wall_time last_failed_at{};
     // In a dead-letter queue only:
-    std::string death_reason;    ///< `rejected`, `max_retries_exceeded`, `oversize`, `deserialize`, `expired`, `crashed`, …
+    std::string
+        death_reason;  ///< `rejected`, `max_retries_exceeded`, `oversize`, `deserialize`, `expired`, `crashed`, …
     std::string original_queue;  ///< The queue it was consumed from.
     std::uint32_t death_count = 0;
     wall_time dead_at{};
@@ -34,9 +35,9 @@ struct history {
 /// One message handed to one consumer. It belongs to the engine until it is settled.
 struct delivery {
     message msg;
-    std::uint64_t tag = 0;         ///< The driver's own handle; the engine only carries it.
-    std::uint32_t deliveries = 0;  ///< How often it was handed out, this time included; 0: unknown.
-    bool redelivered = false;      ///< May have been handled before; never wrongly false.
+    std::uint64_t tag = 0;               ///< The driver's own handle; the engine only carries it.
+    std::uint32_t deliveries = 0;        ///< How often it was handed out, this time included; 0: unknown.
+    bool redelivered = false;            ///< May have been handled before; never wrongly false.
     std::optional<std::uint64_t> fence;  ///< Rises at each takeover of the key, where the backend can.
     std::unique_ptr<history> past;       ///< Null: nothing ever happened to it.
 };
