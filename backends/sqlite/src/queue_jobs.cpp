@@ -1,0 +1,65 @@
+#include "queue_jobs.hpp"
+
+#include <utility>
+
+namespace shove::sqlite_backend {
+
+declare_job::declare_job(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done)
+    : topology_(std::move(topology)), done_(std::move(done)) {}
+
+void declare_job::apply(workplace& at) {
+    auto& queues = at.file.queues;
+    if (topology_->external) {
+        if (queues.find(topology_->queue) == nullptr) at.file.db.fail(at.file.unknown_queue(topology_->queue));
+    } else {
+        queues.declare(topology_->queue, topology_->dead_letter_queue, at.file.wall_us());
+    }
+    if (!topology_->dead_letter_queue.empty()) queues.declare(topology_->dead_letter_queue, {}, at.file.wall_us());
+}
+
+void declare_job::finish(workplace&, const error& cause, bool) {
+    std::exchange(done_, nullptr)(cause);
+}
+
+bool take_out(store& file, queue_state& queue, std::int64_t seq) {
+    const bool parked = file.parked.remove(queue.group, seq);
+    const bool unstarted = seq > queue.cursor && seq <= queue.tail;
+    if (!parked && !unstarted) return false;
+    if (!file.messages.remove(seq)) return false;
+    file.histories.remove(queue.group, seq);
+    // A parked message behind the cursor is counted as a gap already.
+    if (unstarted && !parked) {
+        ++queue.gaps;
+        file.queues.touch(queue);
+    }
+    return true;
+}
+
+move_job::move_job(std::string from, std::string to, std::vector<spi::moved> items, completion done)
+    : from_(std::move(from)), to_(std::move(to)), items_(std::move(items)), done_(std::move(done)) {}
+
+void move_job::apply(workplace& at) {
+    count_ = 0;
+    auto* from = at.file.queues.find(from_);
+    if (from == nullptr) return at.file.db.fail(at.file.unknown_queue(from_));
+    auto* to = to_.empty() ? nullptr : at.file.queues.find(to_);
+    if (to == nullptr && !to_.empty()) return at.file.db.fail(at.file.unknown_queue(to_));
+    for (const auto& item : items_) {
+        if (!take_out(at.file, *from, static_cast<std::int64_t>(item.cursor))) continue;
+        if (to != nullptr) {
+            const auto place = at.file.append_place(*to);
+            if (place != 0) at.file.messages.insert(place, item.copy);
+        }
+        if (!at.file.db.ok()) return;
+        ++count_;
+    }
+    if (to != nullptr) at.readers.hope(*to);
+}
+
+void move_job::finish(workplace&, const error& cause, bool) {
+    auto done = std::exchange(done_, nullptr);
+    if (cause) return done(cause);
+    done(count_);
+}
+
+}  // namespace shove::sqlite_backend
