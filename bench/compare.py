@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Ours beside the peers, in interleaved rounds: prints one table, writes build/compare/results.{json,md}.
+
+    bench/compare.py [--rounds N] [--only WORD[,WORD...]] [--quick] [--list]
+
+Builds the peers once (5 to 35 minutes) into build/peers or $CARGO_TARGET_DIR. Each round runs every case on
+both sides, so that what else runs on the machine meets both; a ratio is taken within a round.
+"""
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import compare_cases
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / "build/release/bin"
+OUT = ROOT / "build/compare"
+PEERS = {"rust-shove": ("rust-peer", ["--no-default-features"]), "rullst-bench": ("rullst-bench", ["--ignore-rust-version"])}
+PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite"]
+
+
+def run(command, **more):
+    print("+", *command, file=sys.stderr)
+    subprocess.run([str(word) for word in command], check=True, **more)
+
+
+def build_ours():
+    run(["cmake", "--preset", "release", "-DSHOVE_BUILD_BENCH=ON"], cwd=ROOT, stdout=subprocess.DEVNULL)
+    run(["cmake", "--build", "build/release", "--target", *PROGRAMS], cwd=ROOT)
+
+
+def build_peers():
+    """The peers' programs by name. Built from a copy, because cargo writes beside the sources."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "build/peers/target"))
+    programs = {}
+    for folder, (name, options) in PEERS.items():
+        programs[name] = target / "release" / name
+        if programs[name].exists():
+            continue
+        if not shutil.which("cargo"):
+            sys.exit("compare: the peers need cargo (Rust 1.95 or newer) once; it is not here")
+        copy = ROOT / "build/peers" / folder
+        shutil.copytree(ROOT / "bench/peers" / folder, copy, dirs_exist_ok=True)
+        run(["cargo", "build", "--release", *options], cwd=copy, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
+    return programs
+
+
+class Runner:
+    """Runs the programs and reads their JSON lines."""
+
+    def __init__(self, peers):
+        self.programs = {name: BIN / name for name in PROGRAMS} | peers
+        self.runs = []
+
+    def measure(self, command):
+        name, *words = command
+        words = [str(OUT) if word == compare_cases.FOLDER else str(word) for word in words]
+        done = subprocess.run([str(self.programs[name]), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=900)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 or not lines:
+            raise RuntimeError(f"{name} {' '.join(words)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+        line = json.loads(lines[-1])
+        self.runs.append({"command": [name, *words], "result": line})
+        return line
+
+    def best(self, side, lower_is_better):
+        """The value of a side in this round: its best setting."""
+        values = [side.value([self.measure(c) for c in commands]) for commands in side.settings]
+        return min(values) if lower_is_better else max(values)
+
+
+def spread(values):
+    if not values:
+        return "-"
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{compare_cases.short(middle)} [{compare_cases.short(low)}..{compare_cases.short(high)}]"
+
+
+class Tally:
+    """What the rounds of one case gave."""
+
+    def __init__(self, case):
+        self.case, self.ours, self.peer, self.errors = case, [], [], []
+
+    def round(self, runner):
+        try:
+            ours = runner.best(self.case.ours, self.case.lower_is_better)
+            peer = runner.best(self.case.peer, self.case.lower_is_better) if self.case.peer else None
+        except (RuntimeError, subprocess.TimeoutExpired) as e:
+            self.errors.append(str(e))
+            print("  failed:", e, file=sys.stderr)
+            return
+        self.ours.append(ours)
+        if peer is not None:
+            self.peer.append(peer)
+
+    def ratios(self):
+        flip = self.case.lower_is_better
+        return [(p / o if flip else o / p) for o, p in zip(self.ours, self.peer) if o > 0 and p > 0]
+
+    def reached(self):
+        """The figure that the target is about."""
+        if self.case.limit is not None:
+            return min(self.ours, default=None)
+        return statistics.median(self.ratios()) if self.ratios() else None
+
+    def met(self):
+        reached = self.reached()
+        if self.case.limit is None and self.case.target is None:
+            return "-"
+        if reached is None:
+            return "not measured"
+        good = reached <= self.case.limit if self.case.limit is not None else reached >= self.case.target
+        return "met" if good else "NOT MET"
+
+    def row(self):
+        ratios = self.ratios()
+        ratio = f"{statistics.median(ratios):.2f}" if ratios else "-"
+        return [self.case.title, spread(self.ours), spread(self.peer), ratio, self.case.target_text(), self.met()]
+
+    def as_json(self):
+        return {
+            "case": self.case.key, "title": self.case.title, "unit": self.case.unit, "ours": self.ours, "peer": self.peer,
+            "ratios": self.ratios(), "target": self.case.target_text(), "met": self.met(), "errors": self.errors,
+        }
+
+
+def machine():
+    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "commit": commit,
+            "date": time.strftime("%Y-%m-%d %H:%M"), "load_at_start": os.getloadavg()[0]}
+
+
+def table(tallies):
+    head = ["case", "ours: median [min..max]", "peer: median [min..max]", "ratio", "target", ""]
+    return [head] + [t.row() for t in tallies]
+
+
+def print_table(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def markdown(rows, about, rounds):
+    lines = [f"Commit {about['commit']}, {about['date']}; {about['cores']} cores, {about['cpu']}; {rounds} interleaved rounds; "
+             f"load average {about['load_at_start']:.1f} at the start, {os.getloadavg()[0]:.1f} at the end. "
+             "Each side at its best setting; ratios within a round, their median.", ""]
+    lines += ["| " + " | ".join(rows[0]) + " |", "|---|--:|--:|--:|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows[1:]]
+    return "\n".join(lines) + "\n"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, help="interleaved rounds (5; with --quick 1)")
+    parser.add_argument("--only", default="", help="cases whose key contains one of these words")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the messages, one round: to see that it works")
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument("--no-build", action="store_true", help="take our programs as they are")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    cases = compare_cases.cases(options.quick)
+    words = [w for w in options.only.split(",") if w]
+    cases = [c for c in cases if not words or any(w in c.key for w in words)]
+    if options.list:
+        for case in cases:
+            print(f"{case.key:24} {case.title}")
+        return 0
+    rounds = options.rounds or (1 if options.quick else 5)
+    if not options.no_build:
+        build_ours()
+    runner = Runner(build_peers())
+    OUT.mkdir(parents=True, exist_ok=True)
+    about = machine()
+    tallies = [Tally(case) for case in cases]
+    for number in range(rounds):
+        for tally in tallies:
+            print(f"round {number + 1} of {rounds}: {tally.case.title}", file=sys.stderr)
+            tally.round(runner)
+    rows = table(tallies)
+    print_table(rows)
+    text = markdown(rows, about, rounds)
+    (OUT / "results.md").write_text(text)
+    (OUT / "results.json").write_text(json.dumps({"about": about, "cases": [t.as_json() for t in tallies], "runs": runner.runs}, indent=1))
+    print(f"\n{text.splitlines()[0]}\nwritten: build/compare/results.md, build/compare/results.json")
+    return 1 if any(t.errors for t in tallies) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
