@@ -146,6 +146,22 @@ TEST(json, a_character_to_escape_is_found_at_every_place) {
     }
 }
 
+struct names {
+    int a = 0, twelve_bytes = 0, thirteen_byte = 0, a_name_that_is_longer_than_sixteen_bytes = 0;
+    friend bool operator==(const names&, const names&) = default;
+};
+BOOST_DESCRIBE_STRUCT(names, (), (a_name_that_is_longer_than_sixteen_bytes, a, thirteen_byte, twelve_bytes))
+
+TEST(json, names_of_every_length_are_written) {
+    expect_json(names{1, 2, 3, 4}, R"({"a_name_that_is_longer_than_sixteen_bytes":4,"a":1,"thirteen_byte":3,)"
+                                   R"("twelve_bytes":2})");
+    for (std::size_t size = 0; size < 20; ++size) {
+        expect_json(std::map<std::string, int>{{std::string(size, 'k'), 1}}, "{\"" + std::string(size, 'k') + "\":1}");
+    }
+    const std::vector<names> many(100, names{1, 2, 3, 4});
+    EXPECT_EQ(decoded<std::vector<names>>(encoded(many)), many);
+}
+
 TEST(json, long_texts_pass_the_writers_buffer) {
     for (std::size_t size = 480; size < 540; ++size) {
         const box<std::pair<std::string, std::string>> it{{std::string(size, 'a'), std::string(size, '\n')}};

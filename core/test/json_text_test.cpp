@@ -3,6 +3,8 @@
 #include <shove/detail/json_text.hpp>
 #include <shove/detail/json_writer.hpp>
 
+#include "../src/codec/json_scratch.hpp"
+
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -90,11 +92,13 @@ TEST(json_text, the_destructor_completes_the_text) {
 
 TEST(json_text, scratch_memory_is_used_again_after_large_documents_and_failures) {
     shove::decode_scratch scratch;
-    std::string big = "[\"" + std::string(3 << 20, 'x') + "\"";
+    const std::string big = "[\"" + std::string(3 << 20, 'x') + "\"";
     for (int i = 0; i < 3; ++i) {
         EXPECT_TRUE(shove::detail::is_valid_json(bytes_of("[1,2]"), scratch));
         EXPECT_TRUE(shove::detail::is_valid_json(bytes_of(big + "]"), scratch));
+        EXPECT_LE(scratch.json().capacity(), std::size_t{1} << 20);
         EXPECT_FALSE(shove::detail::is_valid_json(bytes_of(big), scratch));
+        EXPECT_LE(scratch.json().capacity(), std::size_t{1} << 20);
         EXPECT_FALSE(shove::detail::is_valid_json(bytes_of(""), scratch));
     }
     shove::decode_scratch moved = std::move(scratch);
