@@ -2,6 +2,10 @@
 
 #include "schema.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -20,20 +24,26 @@ bool lock_opening(owners_file& locks, milliseconds timeout) {
     return true;
 }
 
-void check_writable(database& db) {
-    if (db.ok() && sqlite3_db_readonly(db.handle(), "main") == 1) {
-        db.fail(describe_failure(SQLITE_READONLY, db.path(), "the file cannot be written"));
-    }
+bool may_write(const std::filesystem::path& path) {
+    return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 || errno == ENOENT;
+}
+
+/// Asked before SQLite opens the file: it would open it for reading only, or not say why it cannot.
+error check_writable(const std::filesystem::path& path) {
+    const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    if (!may_write(path)) return describe_failure(SQLITE_READONLY, path, "the file cannot be written");
+    if (!may_write(folder)) return describe_failure(SQLITE_READONLY, path, "its folder cannot be written");
+    return {};
 }
 
 }  // namespace
 
 result<std::unique_ptr<store>> store::open(options settings, std::shared_ptr<clock> time) {
+    if (auto cause = check_writable(settings.path)) return cause;
     database::options how{settings.path, database::access::read_write, settings.busy_timeout, settings.hurry};
     auto connection = std::make_unique<database>(how);
     auto& db = *connection;
     check_identity(db);
-    check_writable(db);
     if (!db.ok()) return db.failure();
     auto locks = owners_file::open(settings.path);
     if (!locks) return locks.error();
