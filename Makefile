@@ -16,11 +16,11 @@ deps-test:
 
 build: deps ## Build the libraries, the command and the examples into build/release
 	@cmake --preset release -DSHOVE_BUILD_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF) >/dev/null
-	@cmake --build build/release -j $(JOBS) --target product
+	@cmake --build build/release -j $(JOBS) --target shove_product
 
 run: build ## Work the real data on SQLite; the picture is build/run/summary.svg
 	@mkdir -p build/run
-	@$(bin)/shove-main-job
+	@$(bin)/shove-main-job data/birdstrikes.csv build/run
 
 test: deps-test ## All checks that CI runs
 	@tools/test.sh all

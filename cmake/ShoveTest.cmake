@@ -1,11 +1,12 @@
 include(GoogleTest)
 
-# shove_add_test(<name> LABEL <label> SOURCES <files> [LIBS <targets>] [TIMEOUT <seconds>] [INCLUDE <dirs>])
+# shove_add_test(<name> LABEL <label> SOURCES <files> [LIBS <targets>] [TIMEOUT <seconds>] [INCLUDE <dirs>] [LONG])
 # A GoogleTest program. Each of its cases becomes one ctest entry `<name>.<suite>.<case>`.
-#   LABEL     unit, conformance, integration, chaos, stress, package or long
+#   LABEL     unit, conformance, integration, chaos or stress
 #   TIMEOUT   of one case; default 60
+#   LONG      it has suites named *_long: their cases get the label `long` instead, and an hour
 function(shove_add_test name)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LIBS;INCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "LABEL;TIMEOUT" "SOURCES;LIBS;INCLUDE" ${ARGN})
   if(NOT SHOVE_BUILD_TESTS)
     return()
   endif()
@@ -17,11 +18,13 @@ function(shove_add_test name)
   target_include_directories(${name}-test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${arg_INCLUDE})
   set_target_properties(${name}-test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/test)
   shove_private_flags(${name}-test)
-  gtest_discover_tests(${name}-test
-    TEST_PREFIX ${name}.
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+  set(common TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120)
+  if(arg_LONG)
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER -*_long.* PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER *_long.* PROPERTIES LABELS long TIMEOUT 3600)
+  else()
+    gtest_discover_tests(${name}-test ${common} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+  endif()
 endfunction()
 
 # -I flags of what a user of these targets gets to see.
