@@ -22,11 +22,13 @@ public:
     void push(steady_time due, entry&& item) {
         heap_.push_back({due, ++arrivals_, std::move(item)});
         std::push_heap(heap_.begin(), heap_.end(), later);
+        most_ = std::max(most_, heap_.size());
     }
     entry pop() {
         std::pop_heap(heap_.begin(), heap_.end(), later);
         entry item = std::move(heap_.back().item);
         heap_.pop_back();
+        if (heap_.empty() && most_ > 1000) give_back();
         return item;
     }
 
@@ -40,7 +42,14 @@ private:
         return a.due != b.due ? a.due > b.due : a.arrival > b.arrival;
     }
 
+    /// The index of a deque stays as large as it ever was.
+    void give_back() {
+        std::deque<waiting>().swap(heap_);
+        most_ = 0;
+    }
+
     std::deque<waiting> heap_;  // a deque gives memory back as it drains
+    std::size_t most_ = 0;
     std::uint64_t arrivals_ = 0;
 };
 
