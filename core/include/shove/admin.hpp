@@ -19,9 +19,9 @@ class broker_core;
 
 /// Which dead letters an operation concerns; everything given must hold.
 struct letter_filter {
-    std::string reason;                ///< The death's reason; empty: any.
-    std::optional<wall_time> since;    ///< Dead at or after this.
-    std::string match;                 ///< A text that the payload contains; empty: any.
+    std::string reason{};              ///< The death's reason; empty: any.
+    std::optional<wall_time> since{};  ///< Dead at or after this.
+    std::string match{};               ///< A text that the payload contains; empty: any.
     std::uint64_t limit = UINT64_MAX;  ///< No more than so many.
 };
 
