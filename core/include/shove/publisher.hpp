@@ -27,11 +27,11 @@ enum class when_full : std::uint8_t {
 
 /// How one message (or each message of a batch) is published.
 struct publish_options {
-    shove::headers headers{};                 ///< Names with a reserved prefix are refused.
-    std::string id{};                        ///< At most 255 bytes; empty: a new UUID.
-    std::optional<std::string> key{};        ///< Sequence or partition key.
-    milliseconds delay{0};                   ///< Not handed out before this has passed.
-    std::optional<milliseconds> expires_in{};///< After this it is dead-lettered unhandled, reason `expired`.
+    shove::headers headers{};                  ///< Names with a reserved prefix are refused.
+    std::string id{};                          ///< At most 255 bytes; empty: a new UUID.
+    std::optional<std::string> key{};          ///< Sequence or partition key.
+    milliseconds delay{0};                     ///< Not handed out before this has passed.
+    std::optional<milliseconds> expires_in{};  ///< After this it is dead-lettered unhandled, reason `expired`.
     shove::when_full when_full = when_full::wait;
     milliseconds timeout{30'000};  ///< For room and confirmation together.
 };
