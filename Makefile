@@ -14,8 +14,11 @@ deps:
 deps-test:
 	@tools/install-deps.sh test
 
+# Without the test libraries the product builds all the same.
+tests := $(if $(and $(wildcard /usr/include/gtest/gtest.h),$(wildcard /usr/include/rapidcheck.h)),ON,OFF)
+
 build: deps ## Build the libraries, the command and the examples into build/release
-	@cmake --preset release -DSHOVE_BUILD_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF) >/dev/null
+	@cmake --preset release -DSHOVE_BUILD_TESTS=$(tests) -DSHOVE_BUILD_TESTKIT=$(tests) >/dev/null
 	@cmake --build build/release -j $(JOBS) --target shove_product
 
 run: build ## Work the real data on SQLite; the picture is build/run/summary.svg
