@@ -1,0 +1,81 @@
+"""What the end-to-end tests of the command share: each runs the built binary in a folder of its own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "shove"
+PATIENCE = 60  # seconds until a command counts as hanging
+
+
+class ShoveCase(unittest.TestCase):
+    """A temporary folder, and short ways to run the command in it."""
+
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("SHOVE_")}
+        self.environment.update({"NO_COLOR": "1", "TMPDIR": str(self.folder)})
+
+    def run_shove(self, *arguments, stdin=b"", code=0, env=None):
+        """Runs the command to its end and checks its exit code."""
+        done = subprocess.run([BINARY, *arguments], input=stdin, capture_output=True, cwd=self.folder,
+                              env={**self.environment, **(env or {})}, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode(errors='replace')}")
+        return done
+
+    def start(self, *arguments, **options):
+        """Starts the command; it is killed with the test."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen([BINARY, *arguments], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+        def end():
+            process.kill()
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
+
+    def finish(self, process, code=0):
+        """Waits for a started command; gives what it wrote."""
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, code, err.decode(errors="replace"))
+        return out, err
+
+    def publish(self, queue, *lines, flags=()):
+        """Publishes lines of bytes."""
+        return self.run_shove("publish", queue, *flags, stdin=b"".join(line + b"\n" for line in lines))
+
+    def consume(self, queue, count, *flags):
+        """Takes exactly so many messages; gives their envelopes."""
+        done = self.run_shove("consume", queue, "--count", str(count), "--timeout", "30s", *flags)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(found), count)
+        return found
+
+    def counts(self, queue):
+        """The queue's line of `shove queues`, its messages at rest."""
+        return json.loads(self.run_shove("queues", queue, "--json").stdout)
+
+    def error_of(self, done):
+        """The error that a command with --json told of."""
+        errors = [json.loads(line) for line in done.stderr.splitlines()]
+        return [line["error"] for line in errors if "error" in line][-1]
+
+    def bodies(self, queue, count, *flags):
+        return [letter["body"] for letter in self.consume(queue, count, *flags)]
+
+
+def fifo(folder, name):
+    """A named pipe: programs tell through it that they have come to a point."""
+    path = folder / name
+    os.mkfifo(path)
+    return path

@@ -1,0 +1,100 @@
+#include "topology_settings.hpp"
+
+#include <algorithm>
+
+#include "duration.hpp"
+#include "failure.hpp"
+
+namespace shove::cli {
+namespace {
+
+/// `hold 1s,5s; dead letters in 'orders-dlq'`
+std::string described(const queue_topology& layout) {
+    std::string text = layout.holds.empty() ? "no hold" : "hold ";
+    for (const auto& each : layout.holds) {
+        if (&each != &layout.holds.front()) text += ',';
+        text += format_duration(each.delay);
+    }
+    if (layout.dead_letter_queue.empty()) return text + ", no dead letters";
+    return text + ", dead letters in '" + layout.dead_letter_queue + "'";
+}
+
+std::string names_of(const std::vector<topic_settings>& topics) {
+    std::string text;
+    for (const auto& each : topics)
+        text += (text.empty() ? "" : ", ") + each.queue;
+    return text;
+}
+
+}  // namespace
+
+result<runtime_topic> topic_settings::make() const {
+    shove::topology spec(queue);
+    for (const auto delay : holds)
+        spec = spec.hold(delay);
+    if (dlq) spec = dlq_name.empty() ? spec.dlq() : spec.dlq_named(dlq_name);
+    if (allow_message_loss) spec = spec.allow_message_loss();
+    return runtime_topic::make(spec);
+}
+
+bool topology_flags::given() const noexcept {
+    return !file.empty() || !layout.holds.empty() || layout.dlq || layout.allow_message_loss;
+}
+
+topic_settings settings_for(const std::string& queue, const topology_flags& flags) {
+    if (flags.file.empty()) {
+        auto settings = flags.layout;
+        settings.queue = queue;
+        return settings;
+    }
+    const auto topics = read_topology_file(flags.file);
+    const auto found = std::ranges::find(topics, queue, &topic_settings::queue);
+    if (found == topics.end()) {
+        throw usage_failure(flags.file + ": has no topic with queue '" + queue + "'; it has: " + names_of(topics));
+    }
+    auto settings = *found;
+    if (flags.layout.max_retries) settings.max_retries = flags.layout.max_retries;
+    return settings;
+}
+
+runtime_topic make_topic(const topic_settings& settings) {
+    auto made = settings.make();
+    if (!made) throw usage_failure(made.error().message());
+    return std::move(made).value();
+}
+
+std::optional<spi::queue_info> find_queue(const any_broker& broker, const std::string& queue) {
+    if (!broker.capabilities().admin) return std::nullopt;
+    auto known = broker.admin().queues();
+    const auto found = std::ranges::find(known, queue, &spi::queue_info::name);
+    return found == known.end() ? std::nullopt : std::optional(std::move(*found));
+}
+
+declared_topic declare_topic(const any_broker& broker, console& to, const std::string& queue,
+                             const topology_flags& flags) {
+    auto settings = settings_for(queue, flags);
+    make_topic(settings);  // a bad name is refused before anything is asked of the broker
+    const auto known = find_queue(broker, queue);
+    if (known && !flags.given() && !known->dead_letter_queue.empty()) {
+        settings.dlq = true;
+        settings.dlq_name = known->dead_letter_queue;
+    }
+    auto topic = make_topic(settings);
+    broker.declare(topic);
+    if (!known && broker.capabilities().admin) to.note("made queue '" + queue + "': " + described(*topic.topology));
+    return {std::move(topic), std::move(settings)};
+}
+
+std::string dead_queue_of(const any_broker& broker, const std::string& queue, const topology_flags& flags) {
+    std::string name;
+    if (flags.given()) name = make_topic(settings_for(queue, flags)).topology->dead_letter_queue;
+    const auto known = find_queue(broker, queue);
+    if (name.empty() && known) name = known->dead_letter_queue;
+    if (name.empty()) name = queue + "-dlq";
+    if (!broker.capabilities().admin || find_queue(broker, name)) return name;
+    throw failure("unknown_queue", (known ? "queue '" + queue + "' has no dead-letter queue '" + name + "'"
+                                          : "there is neither a queue '" + queue + "' nor '" + name + "'") +
+                                       "; `shove queues` lists what there is");
+}
+
+}  // namespace shove::cli
