@@ -1,0 +1,44 @@
+#include "sqlite_factory.hpp"
+
+#include <shove/testkit/child_process.hpp>
+#include <shove/testkit/ledger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace shove::testkit {
+namespace {
+
+const bool child = register_child_roles(sqlite_factory());
+
+std::uint64_t seed_from_environment() {
+    const char* text = std::getenv("SHOVE_CRASH_SEED");
+    return text ? std::strtoull(text, nullptr, 10) : 0;
+}
+
+void expect_no_breach(unsigned points) {
+    crash_plan plan;
+    plan.points = points;
+    plan.seed = seed_from_environment();
+    const auto report = run_crashes(sqlite_factory(), plan);
+    std::cout << report.published << " confirmed, " << report.doubled << " calls repeated\n";
+    EXPECT_GT(report.published, 0U);
+    EXPECT_EQ(report.handled, report.published);
+    for (const auto& breach : report.breaches)
+        ADD_FAILURE() << breach << " (SHOVE_CRASH_SEED=" << report.seed << ")";
+}
+
+/// Killed at 15 random points: nothing that was confirmed is lost, repeats are flagged and bounded.
+TEST(crash_ledger, few_points) {
+    expect_no_breach(15);
+}
+
+/// The same with 200 points, for `make test-long`.
+TEST(crash_ledger_long, many_points) {
+    expect_no_breach(200);
+}
+
+}  // namespace
+}  // namespace shove::testkit

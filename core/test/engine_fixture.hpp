@@ -1,0 +1,129 @@
+#pragma once
+
+#include <shove/shove.hpp>
+#include <shove/testkit/events.hpp>
+#include <shove/testkit/manual_clock.hpp>
+#include <shove/testkit/scripted_driver.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace shove::test {
+
+using namespace std::chrono_literals;
+using testkit::counter;
+using testkit::eventually;
+using testkit::gate;
+using testkit::opens_at_exit;
+using testkit::recorder;
+using testkit::settled_item;
+
+using any_group = shove::consumer_group<any_backend>;
+using spi::settlement_kind;
+
+/// The engine between a scripted driver and a clock that a test moves.
+class engine_test : public testing::Test {
+protected:
+    /// What the broker can do; before the first use of `broker()`.
+    spi::capabilities can = testkit::scripted_driver::least();
+    std::shared_ptr<testkit::manual_clock> clock = std::make_shared<testkit::manual_clock>();
+    recorder<std::string> said;
+
+    testkit::scripted_driver& driver() {
+        if (!driver_) driver_ = std::make_shared<testkit::scripted_driver>(can);
+        return *driver_;
+    }
+    any_broker& broker() {
+        if (!broker_) {
+            driver();
+            broker_options options;
+            options.worker_threads = 8;
+            options.clock = clock;
+            options.log = [said = said](log_level, std::string_view text) { said.add(std::string(text)); };
+            broker_.emplace(detail::make_core(driver_, std::move(options)));
+        }
+        return *broker_;
+    }
+    runtime_topic topic(const shove::topology& spec = shove::topology("orders").hold(10ms).hold(50ms).dlq()) {
+        return runtime_topic::make(spec).value();
+    }
+    /// Starts the fixture's group with one handler.
+    void start(detail::raw_function handler, consumer_options how = {}) {
+        group_.emplace(broker().consumer_group());
+        group_->add(topic(), std::move(handler), how);
+        group_->start();
+    }
+    any_group& group() { return *group_; }
+    consumer_stats stats() const { return group_->stats("orders"); }
+    /// Runs a blocking call beside the test; it must have ended when the test is torn down.
+    template <class F>
+    auto aside(F work) {
+        std::shared_future future = std::async(std::launch::async, std::move(work));
+        asides_.push_back(std::make_shared<decltype(future)>(future));
+        return future;
+    }
+    std::shared_future<run_outcome> stop_aside(milliseconds drain) {
+        return aside([this, drain] { return group_->stop(drain); });
+    }
+    /// Waits until the engine has no more to do for what was delivered.
+    void wait_settled() {
+        eventually("all settled", [&] { return driver().unsettled() == 0; });
+    }
+    /// Moves the clock in steps until something holds.
+    void advance_until(std::string_view what, milliseconds step, const std::function<bool()>& condition) {
+        eventually(what, [&] {
+            if (condition()) return true;
+            clock->advance(step);
+            return condition();
+        });
+    }
+
+    /// Time flies, so that no deadline of the end is waited for.
+    void TearDown() override {
+        std::atomic<bool> over{false};
+        std::jthread flying([&] {
+            while (!over) {
+                clock->advance(100ms);
+                std::this_thread::yield();
+            }
+        });
+        driver().on_settle({});
+        driver().on_close({});
+        driver().release_settles();
+        driver().answer_the_rest();
+        asides_.clear();
+        if (group_) (void)group_->stop(1h);
+        group_.reset();
+        broker_.reset();
+        over = true;
+        flying.join();
+        for (const auto& breach : driver().breaches())
+            ADD_FAILURE() << "the engine broke a rule of the port: " << breach;
+    }
+
+private:
+    std::shared_ptr<testkit::scripted_driver> driver_;
+    std::optional<any_broker> broker_;
+    std::optional<any_group> group_;
+    std::vector<std::shared_ptr<void>> asides_;
+};
+
+/// Answers always the same.
+inline detail::raw_function always(outcome answer) {
+    return [answer](std::span<const std::byte>, const delivery&) { return answer; };
+}
+
+inline std::string text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace shove::test
