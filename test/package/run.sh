@@ -14,7 +14,7 @@ case "$1" in
         "$CMAKE" --install "$BUILD" --prefix "$work/first" >/dev/null
         # A package must bear being moved.
         mv "$work/first" "$prefix"
-        if grep -rIl -e "$here" -e "$work/first" "$prefix"; then
+        if grep -rl --include=*.cmake --include=*.pc --include=*.hpp -e "$here" -e "$work/first" "$prefix"; then
             echo "the files above name folders of the machine that built them" >&2
             exit 1
         fi
@@ -24,11 +24,10 @@ case "$1" in
         "$CMAKE" --build "$work/$1" ;;
     pkg_config)
         mkdir -p "$work/$1"
-        libs=("$prefix"/lib*/pkgconfig "$prefix"/lib*/*/pkgconfig)
-        export PKG_CONFIG_PATH
-        PKG_CONFIG_PATH=$(IFS=:; echo "${libs[*]}")
+        modules=$(dirname "$(find "$prefix" -name shove-core.pc)")
+        export PKG_CONFIG_PATH=$modules
         static=--static
-        compgen -G "${libs[0]%/*}/../lib*/**/libshove-core.so" >/dev/null && static=
+        [ ! -e "$modules/../libshove-core.so" ] || static=
         make -C "$work/$1" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
     add_subdirectory)
         # The same flags as the build's own, so that the compiler cache can help.
