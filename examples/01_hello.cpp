@@ -25,7 +25,7 @@ struct greetings : shove::topic<greeting> {
 }  // namespace
 
 int main() {
-    shove::broker<shove::inprocess> broker{{}};
+    shove::broker<shove::inprocess> broker{{.capacity = 1'000}};
     broker.declare<greetings>();
 
     const auto publisher = broker.publisher();

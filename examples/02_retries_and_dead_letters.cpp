@@ -23,27 +23,17 @@ struct payments : shove::topic<payment> {
 };
 
 shove::outcome charge(const payment& what, const shove::delivery& info) {
-    std::printf("%s: call %u", what.id.c_str(), info.attempt());
-    if (what.amount < 0) {
-        std::printf(" -> reject\n");
-        return shove::reject("the amount is negative");  // for good: to the dead letters at once
-    }
-    if (what.id == "flaky" && info.attempt() < 3) {
-        std::printf(" -> retry\n");
-        return shove::retry("the bank does not answer");  // an exception counts as retry, too
-    }
-    if (what.id == "hopeless") {
-        std::printf(" -> retry\n");
-        return shove::retry("the bank is closed for good");
-    }
-    std::printf(" -> ack\n");
-    return shove::ack;
+    std::printf("%s: call %u\n", what.id.c_str(), info.attempt());
+    if (what.amount < 0) return shove::reject("the amount is negative");  // for good: to the dead letters at once
+    if (what.id == "hopeless") return shove::retry("the bank is closed for good");
+    if (what.id == "flaky" && info.attempt() < 3) return shove::retry("the bank does not answer");
+    return shove::ack;  // an exception would have counted as retry, too
 }
 
 }  // namespace
 
 int main() {
-    shove::broker<shove::inprocess> broker{{}};
+    shove::broker<shove::inprocess> broker{{.capacity = 1'000}};
     broker.declare<payments>();
     const auto publisher = broker.publisher();
     publisher.publish<payments>({"good", 10});

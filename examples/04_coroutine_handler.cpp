@@ -43,7 +43,7 @@ struct slow_answer {
 
 int main() {
     constexpr int calls = 100;
-    shove::broker<shove::inprocess> broker{{}};
+    shove::broker<shove::inprocess> broker{{.capacity = 1'000}};
     broker.declare<pings>();
     const auto publisher = broker.publisher();
     for (int i = 0; i < calls; ++i)

@@ -47,7 +47,7 @@ void publish(const shove::broker<shove::inprocess>& broker) {
 }  // namespace
 
 int main() {
-    shove::broker<shove::inprocess> broker{{}};
+    shove::broker<shove::inprocess> broker{{.capacity = 1'000}};
     broker.declare<readings>();
     publish(broker);
 

@@ -47,7 +47,7 @@ struct quotes : shove::topic<quote, csv> {
 }  // namespace
 
 int main() {
-    shove::broker<shove::inprocess> broker{{}};
+    shove::broker<shove::inprocess> broker{{.capacity = 1'000}};
     broker.declare<quotes>();
     const auto publisher = broker.publisher();
     publisher.publish<quotes>({"ACME", 1234});

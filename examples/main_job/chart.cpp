@@ -140,39 +140,59 @@ struct bar {
     std::string_view colour;
 };
 
-void draw_bars(svg& on, point at, double width, std::string_view title, const std::vector<bar>& bars, double label) {
-    on.text(at, title, "start", 14, "#0f172a", true);
+/// One row: a name, a bar, the count behind it.
+void draw_bar(svg& on, point at, double room, const bar& what, std::uint64_t most) {
+    const auto length = std::max(2.0, room * static_cast<double>(what.count) / static_cast<double>(most));
+    on.rectangle(at, length, 19, what.colour, 3);
+    on.text({at.x + length + 7, at.y + 14}, grouped(what.count), "start", 12, "#0f172a", true);
+}
+
+std::uint64_t longest(const std::vector<bar>& bars) {
     std::uint64_t most = 1;
     for (const auto& b : bars)
         most = std::max(most, b.count);
-    auto y = at.y + 16;
-    for (const auto& b : bars) {
-        const auto length =
-            std::max(2.0, (width - label - 60) * static_cast<double>(b.count) / static_cast<double>(most));
-        on.text({at.x + label - 8, y + 14}, b.name, "end", 12);
-        on.rectangle({at.x + label, y}, length, 19, b.colour, 3);
-        on.text({at.x + label + length + 7, y + 14}, grouped(b.count), "start", 12, "#0f172a", true);
-        y += 29;
-    }
+    return most;
 }
 
-void draw_outcomes(svg& on, const job_result& result, const timeline& times) {
+/// How the records ended: names beside the bars.
+void draw_outcomes(svg& on, point at, const job_result& result, const timeline& times) {
     std::array<std::uint64_t, 3> filed_at{};
     for (const auto& c : times.calls()) {
         if (c.kind == call_kind::filed) ++filed_at[std::min<std::uint32_t>(c.attempt, 3) - 1];
     }
-    const std::vector<bar> ends{{"at the first call", filed_at[0], green},
+    const std::vector<bar> ends{{"filed at the first call", filed_at[0], green},
                                 {"after one retry (200 ms)", filed_at[1], blue},
-                                {"after two (1 s)", filed_at[2], blue},
+                                {"after two (1 s more)", filed_at[2], blue},
                                 {"dead letters", result.dead, red}};
-    draw_bars(on, {left_edge - 46, 610}, 450, "How the records ended", ends, 170);
+    on.text(at, "How the records ended", "start", 14, "#0f172a", true);
+    auto y = at.y + 18;
+    for (const auto& b : ends) {
+        on.text({at.x + 162, y + 14}, b.name, "end", 12);
+        draw_bar(on, {at.x + 170, y}, 200, b, longest(ends));
+        y += 30;
+    }
+}
+
+/// At most `characters` of a text, with a mark where more was.
+std::string shortened(const std::string& text, std::size_t characters) {
+    return text.size() <= characters ? text : text.substr(0, characters - 3) + "...";
+}
+
+/// Why letters are dead: texts of any length, so they stand above the bars.
+void draw_reasons(svg& on, point at, const job_result& result) {
     std::vector<bar> reasons;
     for (const auto& d : result.dead_by_reason)
-        reasons.push_back({d.reason, d.letters, red});
+        reasons.push_back({shortened(d.reason, 64), d.letters, red});
     if (reasons.size() > 4) reasons.resize(4);
-    draw_bars(on, {520, 610}, 450, "Dead letters by reason", reasons, 230);
-    on.text({520 + 222, 754}, result.handled_after_fix > 0 ? "one replayed after a fix: handled" : "none replayed",
-            "end", 12, slate);
+    on.text(at, "Dead letters by reason", "start", 14, "#0f172a", true);
+    auto y = at.y + 24;
+    for (const auto& b : reasons) {
+        on.text({at.x, y}, b.name, "start", 12);
+        draw_bar(on, {at.x, y + 6}, 360, b, longest(reasons));
+        y += 44;
+    }
+    on.text({at.x, y + 4}, std::to_string(result.handled_after_fix) + " of them replayed after a fix, and handled",
+            "start", 12, slate);
 }
 
 }  // namespace
@@ -191,7 +211,8 @@ std::string draw_summary(const job_result& result, const timeline& times) {
     draw_title(picture, result);
     draw_throughput(picture, parts);
     draw_latency(picture, parts);
-    draw_outcomes(picture, result, times);
+    draw_outcomes(picture, {left_edge - 46, 610}, result, times);
+    draw_reasons(picture, {520, 610}, result);
     return picture.document();
 }
 

@@ -16,7 +16,7 @@ double round_step(double least) {
 
 std::string tick_text(double value) {
     char text[32];
-    const bool thousands = value >= 10'000;
+    const bool thousands = value >= 1'000;
     std::snprintf(text, sizeof text, thousands ? "%gk" : "%g", thousands ? value / 1000 : value);
     return text;
 }
