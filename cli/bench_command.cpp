@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace shove::cli {
 namespace {
@@ -27,19 +28,28 @@ constexpr const char* examples =
     "SQLite is measured in a file of its own beside the one named, which is removed afterwards.\n"
     "Exit code: 0 measured, 1 an error, 3 not everything was handled within --timeout.";
 
-void add_what(CLI::App& command, bench_options& options) {
-    static const std::map<std::string, bench::mode> modes{
-        {"publish", bench::mode::publish}, {"consume", bench::mode::consume}, {"e2e", bench::mode::e2e}};
-    static const std::map<std::string, bench::work> handlers{
-        {"zero", bench::work::zero}, {"fast", bench::work::fast}, {"slow", bench::work::slow}};
-    auto& plan = options.plan;
-    command.add_option("--mode", plan.mode, "publish; consume what was published before; e2e: both at once")
-        ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case))
-        ->option_text("publish|consume|e2e");
+/// An option that takes one of the names of an enum.
+template <class E>
+void add_named(CLI::App& command, const std::string& name, E& into, const std::map<std::string, E>& names,
+               const std::string& help) {
+    std::vector<std::string> words;
+    for (const auto& [word, value] : names)
+        words.push_back(word);
     command
-        .add_option("--handler", plan.handler, "zero returns at once; fast waits 1-5 ms, slow 50-300 ms (coroutines)")
-        ->transform(CLI::CheckedTransformer(handlers, CLI::ignore_case))
-        ->option_text("zero|fast|slow");
+        .add_option_function<std::string>(
+            name, [&into, names](const std::string& word) { into = names.at(word); }, help)
+        ->check(CLI::IsMember(words));
+}
+
+void add_what(CLI::App& command, bench_options& options) {
+    auto& plan = options.plan;
+    add_named<bench::mode>(
+        command, "--mode", plan.mode,
+        {{"publish", bench::mode::publish}, {"consume", bench::mode::consume}, {"e2e", bench::mode::e2e}},
+        "consume what was published before (the default); publish; e2e: both at once");
+    add_named<bench::work>(command, "--handler", plan.handler,
+                           {{"zero", bench::work::zero}, {"fast", bench::work::fast}, {"slow", bench::work::slow}},
+                           "zero returns at once (the default); fast waits 1-5 ms, slow 50-300 ms (coroutines)");
     command.add_option("--messages", plan.messages, "How many messages")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
