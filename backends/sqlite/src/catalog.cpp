@@ -45,6 +45,7 @@ bool catalog::load(queue_state& queue, std::string_view name) {
     queue.cursor = rows.number(4);
     queue.gaps = rows.number(5);
     queue.suspect_below = rows.number(6);
+    queue.note_saved();
     queue.loaded_in = epoch_;
     queue.changed = false;
     return true;
@@ -75,8 +76,12 @@ void catalog::touch(queue_state& queue) {
 
 void catalog::flush() {
     for (auto* queue : changed_) {
-        save_tail_.run(queue->id, queue->tail);
-        save_cursor_.run(queue->group, queue->cursor, queue->gaps);
+        // A publish without a claim leaves the reader's page alone, and the reverse.
+        if (queue->tail != queue->saved_tail) save_tail_.run(queue->id, queue->tail);
+        if (queue->cursor != queue->saved_cursor || queue->gaps != queue->saved_gaps) {
+            save_cursor_.run(queue->group, queue->cursor, queue->gaps);
+        }
+        queue->note_saved();
         queue->changed = false;
     }
     changed_.clear();

@@ -15,7 +15,7 @@ namespace shove::sqlite_backend {
 /// A queue's place in the log and its reader's place in the queue, as of this transaction.
 ///
 /// A message of the queue is, for its reader group:
-///  - unstarted: behind `cursor` and not in `parked`;
+///  - unstarted: after `cursor` and not in `parked`;
 ///  - waiting again, or delayed: a row of `parked`;
 ///  - in flight: a row of `lease`;
 ///  - finished: none of these.
@@ -26,7 +26,7 @@ struct queue_state {
     std::string dead_letter_queue;
     std::int64_t tail = 0;    ///< The last number given to a message.
     std::int64_t cursor = 0;  ///< The last number that the reader group has started.
-    /// Numbers behind `cursor` that are not unstarted messages: removed, or parked with a delay.
+    /// Numbers after `cursor` that are not unstarted messages: removed, or parked with a delay.
     std::int64_t gaps = 0;
     /// Up to here a delivery may have been lost in a power cut: `redelivered` is true.
     std::int64_t suspect_below = 0;
@@ -38,6 +38,15 @@ private:
     friend class catalog;
     std::uint64_t loaded_in = 0;
     bool changed = false;
+    std::int64_t saved_tail = 0;
+    std::int64_t saved_cursor = 0;
+    std::int64_t saved_gaps = 0;
+
+    void note_saved() noexcept {
+        saved_tail = tail;
+        saved_cursor = cursor;
+        saved_gaps = gaps;
+    }
 };
 
 /// Queues by name. States are kept between transactions as long as no other connection writes.

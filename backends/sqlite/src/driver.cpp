@@ -57,8 +57,8 @@ driver::driver(const sqlite::config& settings, std::shared_ptr<clock> time, std:
 driver::~driver() {
     using namespace std::chrono_literals;
     close(time_->now() + 5s, [](const error&) {});
-    // A callback may drop the last handle on the driver; then the thread ends by itself.
-    if (writer_.get_id() == std::this_thread::get_id()) {
+    // A callback may drop the last handle on the driver; then the threads end by themselves.
+    if (writer_.get_id() == std::this_thread::get_id() || lookout_->is_own_thread()) {
         writer_.detach();
     } else {
         writer_.join();

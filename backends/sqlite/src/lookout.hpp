@@ -35,6 +35,8 @@ public:
                 spi::callback<void(result<std::vector<spi::browsed>>)> done);
     /// Refuses what waits, ends the thread and closes the connection. Not from a callback.
     void stop();
+    /// True on the thread that answers.
+    bool is_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
 
 private:
     /// Gets no view if the driver was closed or the file cannot be read; then `cause` says why.

@@ -133,16 +133,19 @@ void mailbox::written(std::size_t messages, std::size_t bytes, clock& time) {
 
 void mailbox::refuse_all(const error& cause, clock& time) {
     job_list jobs;
+    std::vector<clock::timer_id> timers;
     {
         const std::lock_guard lock(guard_);
         jobs = std::exchange(others_, {});
         for (auto& one : std::exchange(publishes_, {}))
             jobs.push_back(std::move(one));
         for (auto& one : std::exchange(waiting_, {})) {
-            if (one.timer != 0) time.cancel(one.timer);
+            if (one.timer != 0) timers.push_back(one.timer);
             jobs.push_back(std::move(one.what));
         }
     }
+    for (const auto timer : timers)
+        time.cancel(timer);
     for (auto& one : jobs)
         one->refuse(cause);
 }

@@ -27,7 +27,7 @@ bool take_out(store& file, queue_state& queue, std::int64_t seq) {
     if (!parked && !unstarted) return false;
     if (!file.messages.remove(seq)) return false;
     file.histories.remove(queue.group, seq);
-    // A parked message behind the cursor is counted as a gap already.
+    // A parked message after the cursor is counted as a gap already.
     if (unstarted && !parked) {
         ++queue.gaps;
         file.queues.touch(queue);

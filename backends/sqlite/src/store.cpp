@@ -101,7 +101,7 @@ bool store::begin(bool durable) {
         synced_ = synced;
     }
     begin_.run();
-    changed_elsewhere();
+    look_for_news();
     return db.ok();
 }
 
@@ -122,13 +122,18 @@ void store::reuse_log() {
     sqlite3_wal_checkpoint_v2(db.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
 }
 
-bool store::changed_elsewhere() {
+void store::look_for_news() {
     auto rows = data_version_.query();
     const auto version = rows.next() ? rows.number(0) : 0;
-    if (std::exchange(last_data_version_, version) == version) return false;
+    if (std::exchange(last_data_version_, version) == version) return;
+    news_ = true;
     queues.forget();
     owners.forget();
-    return true;
+}
+
+bool store::changed_elsewhere() {
+    look_for_news();
+    return std::exchange(news_, false);
 }
 
 std::int64_t store::append_place(queue_state& queue) {

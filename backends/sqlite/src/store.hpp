@@ -36,7 +36,8 @@ public:
     void rollback();
     /// Makes the write-ahead log's space usable again, as far as readers allow: after a full disk.
     void reuse_log();
-    /// True if another connection has changed the file since the last call or transaction.
+    /// True if another connection has changed the file since the last call. What `begin` notices is
+    /// told by the next call.
     bool changed_elsewhere();
 
     std::int64_t wall_us() const noexcept { return to_microseconds(time_->wall()); }
@@ -56,6 +57,7 @@ public:
 private:
     store(options settings, std::shared_ptr<clock> time, owners_file locks, std::unique_ptr<database> connection);
     void enter();
+    void look_for_news();
 
     options settings_;
     std::shared_ptr<clock> time_;
@@ -65,6 +67,7 @@ private:
     std::uint64_t last_tag_ = 0;
     std::int64_t last_data_version_ = 0;
     bool synced_ = true;
+    bool news_ = false;
 
 public:
     database& db;

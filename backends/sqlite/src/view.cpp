@@ -25,7 +25,7 @@ private:
     database* db_;
 };
 
-/// Waiting are the messages behind the cursor, and those that are parked. The others are in flight.
+/// Waiting are the messages after the cursor, and those that are parked. The others are in flight.
 std::string select_page() {
     return std::string("SELECT ") + message_columns + ", " + history_columns +
            " FROM message m LEFT JOIN history h ON h.group_id = ?1 AND h.seq = m.seq "

@@ -5,7 +5,7 @@
 namespace shove::sqlite_backend {
 
 waiting_room::waiting_room(database& db)
-    : add_(db, "INSERT INTO parked VALUES (?1, ?2, ?3, ?4, ?5)"),
+    : add_(db, "INSERT OR REPLACE INTO parked VALUES (?1, ?2, ?3, ?4, ?5)"),
       remove_(db, "DELETE FROM parked WHERE group_id = ?1 AND seq = ?2"),
       make_ready_(db, "UPDATE parked SET due_at = 0 WHERE group_id = ?1 AND seq = ?2"),
       due_(db,

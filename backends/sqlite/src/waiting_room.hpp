@@ -8,7 +8,7 @@
 
 namespace shove::sqlite_backend {
 
-/// A message that waits behind the cursor's back: given back, delayed, or taken from a dead owner.
+/// A message that waits outside the log: given back, delayed, or taken from a dead owner.
 struct parked_message {
     std::int64_t seq = 0;
     std::uint32_t deliveries = 0;

@@ -149,6 +149,7 @@ writer::attempt writer::try_once(const job_list& jobs, bool serving) {
     attempt made;
     const bool durable = std::any_of(jobs.begin(), jobs.end(), [](const auto& j) { return j->durable(); });
     if (!file_->begin(durable)) return made;
+    if (file_->changed_elsewhere()) readers_.hope_all();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         jobs[i]->apply(place_);
         if (!file_->db.ok()) {
@@ -168,9 +169,9 @@ std::vector<attendance::served> writer::serve_all() {
     std::vector<attendance::served> all;
     for (auto& [queue, at] : readers_.lines()) {
         if (!at.wanted()) continue;
-        for (auto& one : serve(*file_, claims_, *queue, at))
-            all.push_back(std::move(one));
-        at.hopeful = claims_.available(*queue, 1) > 0;
+        auto taken = serve(*file_, claims_, *queue, at);
+        at.hopeful = !taken.empty() && claims_.available(*queue, 1) > 0;
+        std::move(taken.begin(), taken.end(), std::back_inserter(all));
         at.next_due = file_->parked.next_due(queue->group);
     }
     return all;

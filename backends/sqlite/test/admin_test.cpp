@@ -15,6 +15,17 @@ struct admin_test : testing::Test {
     topology_ptr orders = plain_topology();
 };
 
+/// AddressSanitizer keeps freed memory for a while, so that the size of the process says nothing.
+constexpr bool memory_is_kept_back() {
+#if defined(__has_feature)
+    return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return false;
+#endif
+}
+
 /// Kilobytes of memory in use by this process.
 std::size_t resident() {
     std::ifstream statm("/proc/self/statm");
@@ -134,7 +145,9 @@ TEST_F(admin_test, a_hundred_thousand_dead_letters_are_browsed_and_replayed_in_f
     EXPECT_EQ(seen, count);
     EXPECT_EQ(c.depth("orders").ready, count);
     EXPECT_EQ(c.depth("orders-dlq").ready, 0u);
-    EXPECT_LT(resident(), before + 32 * 1024) << "kilobytes";
+    if (!memory_is_kept_back()) {
+        EXPECT_LT(resident(), before + 32 * 1024) << "kilobytes";
+    }
     const auto first = c.browse("orders", 0, 1);
     EXPECT_EQ(first.at(0).msg.id(), "id-0");
 }

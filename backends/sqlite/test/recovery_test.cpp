@@ -199,6 +199,28 @@ TEST_F(recovery_test, a_release_by_a_live_owner_reaches_a_waiting_process) {
     EXPECT_FALSE(released[0].redelivered);
 }
 
+TEST_F(recovery_test, news_of_another_process_is_not_missed_while_this_one_writes) {
+    client one(folder.file());
+    client two(folder.file());
+    const auto other = plain_topology("other");
+    one.declare(orders);
+    one.declare(other);
+    auto sub = one.subscribe(orders);
+    for (int i = 0; i < 200; ++i) {
+        outcome_of<result<deliveries>> waiting;
+        sub->receive(1, waiting.callback());
+        outcome_of<spi::publish_report> busy;
+        spi::publish_request request;
+        request.messages.push_back({text_message("noise"), 0ms});
+        one.driver().publish(*other, std::move(request), busy.callback());
+        two.publish(orders, {std::to_string(i)});
+        auto got = waiting.get().value();
+        ASSERT_EQ(body_of(got.at(0)), std::to_string(i));
+        busy.get();
+        EXPECT_TRUE(settle(*sub, std::move(got), kind::complete).empty());
+    }
+}
+
 TEST_F(recovery_test, after_a_power_cut_what_may_have_been_handed_out_counts_as_redelivered) {
     fill({"a", "b"});
     crash_with(1);
