@@ -96,7 +96,9 @@ TEST_F(engine_drain, stuck_calls_are_listed_with_their_time) {
     driver().deliver("held");
     hold.arrivals().wait(1, "the call");
     clock->advance(7s);
-    const auto ended = group().stop(0ms);
+    auto stopping = stop_aside(0ms);
+    advance_until("the end", 0ms, [&] { return stopping.wait_for(1ms) == std::future_status::ready; });
+    const auto ended = stopping.get();
     ASSERT_EQ(ended.stuck.size(), 1U);
     EXPECT_EQ(ended.stuck.front().queue, "orders");
     EXPECT_EQ(ended.stuck.front().message_id, "held");

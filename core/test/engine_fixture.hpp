@@ -49,7 +49,7 @@ protected:
             options.worker_threads = 8;
             options.clock = clock;
             options.log = [said = said](log_level, std::string_view text) { said.add(std::string(text)); };
-            broker_.emplace(detail::make_core(driver_, std::move(options)));
+            broker_.emplace(detail::broker_handle(detail::make_core(driver_, std::move(options))));
         }
         return *broker_;
     }

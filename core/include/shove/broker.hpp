@@ -97,8 +97,8 @@ public:
     template <class T = B>
         requires spi::backend<T>
     explicit broker(const typename T::config& config, broker_options options = {})
-        : broker(detail::open_core<T>(config, std::move(options))) {}
-    explicit broker(std::shared_ptr<detail::broker_core> core) : handle_(std::move(core)) {}
+        : handle_(detail::open_core<T>(config, std::move(options))) {}
+    explicit broker(detail::broker_handle handle) noexcept : handle_(std::move(handle)) {}
     broker(broker&&) noexcept = default;
     broker& operator=(broker&& other) noexcept {
         std::swap(handle_, other.handle_);
@@ -192,7 +192,7 @@ result<any_broker> open_with(std::string_view url, broker_options options = {}) 
                      "no backend for the scheme of '" + std::string(scheme) + ":'; known here: " + known);
     }
     if (!driver) return driver.error();
-    return any_broker(detail::make_core(std::move(driver).value(), std::move(options)));
+    return any_broker(detail::broker_handle(detail::make_core(std::move(driver).value(), std::move(options))));
 }
 
 }  // namespace shove

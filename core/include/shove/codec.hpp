@@ -38,6 +38,8 @@ private:
 ///  - `static result<void> encode(const M&, std::string& out)`, which appends to `out`;
 ///  - `static result<void> decode(std::span<const std::byte>, M& into, decode_scratch&)`.
 /// Both functions may be called from several threads at once.
+/// A codec whose `decode` wholly replaces what `into` held before may say so with
+/// `static constexpr bool replaces = true`: then one message object is used again and again, and keeps its memory.
 template <class C, class M>
 concept codec_for =
     requires(const M& in, M& into, std::string& out, std::span<const std::byte> bytes, decode_scratch& scratch) {
@@ -46,9 +48,22 @@ concept codec_for =
         { C::decode(bytes, into, scratch) } -> std::same_as<result<void>>;
     };
 
+namespace detail {
+
+template <class C>
+inline constexpr bool replaces_whole = false;
+template <class C>
+    requires requires {
+        { C::replaces } -> std::convertible_to<bool>;
+    }
+inline constexpr bool replaces_whole<C> = C::replaces;
+
+}  // namespace detail
+
 /// Bytes as they are. The message type is `std::vector<std::byte>` or `std::string`.
 struct raw {
     static constexpr std::string_view content_type = "application/octet-stream";
+    static constexpr bool replaces = true;
 
     static result<void> encode(const std::string& in, std::string& out) {
         out += in;

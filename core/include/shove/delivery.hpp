@@ -20,7 +20,11 @@ struct delivery_state {
     const shove::clock* clock = nullptr;
     std::stop_source stop{std::nostopstate};
     id_buffer id;
+    std::shared_ptr<void> kept;  ///< The handler's message object, where it is used again.
 };
+
+/// For the typed front: what stands behind a delivery.
+class delivery_access;
 
 }  // namespace detail
 
@@ -80,9 +84,19 @@ public:
     std::optional<shove::death> death() const noexcept;
 
 private:
+    friend detail::delivery_access;
     const spi::history* past() const noexcept { return state_->item.past.get(); }
     detail::delivery_state* state_;
 };
+
+namespace detail {
+
+class delivery_access {
+public:
+    static delivery_state& state(delivery& info) noexcept { return *info.state_; }
+};
+
+}  // namespace detail
 
 /// A dead letter as its handler sees it. The message is absent where the bytes cannot be decoded
 /// (they are in `info.payload()`, the reason in `decode_error`).

@@ -16,6 +16,7 @@ namespace shove {
 template <json_limits Limits>
 struct basic_json {
     static constexpr std::string_view content_type = "application/json";
+    static constexpr bool replaces = true;
 
     /// Appends the message as JSON on one line.
     /// @par Errors      `errc::encode_failed` with the path, and `out` as it was: invalid UTF-8 in a

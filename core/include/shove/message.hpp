@@ -24,6 +24,7 @@ using id_buffer = std::array<char, 36>;
 
 /// What a message is made of; the views must live until `message::make` returns.
 struct message_parts {
+    const std::byte* uuid = nullptr;      ///< The 16 bytes of a UUID, in place of `id`.
     std::string_view id;                  ///< At most 255 bytes; empty: none.
     std::optional<std::string_view> key;  ///< The sequence or partition key.
     std::string_view content_type;        ///< At most 255 bytes.

@@ -97,6 +97,8 @@ struct prepared_batch {
     milliseconds timeout{30'000};
 };
 
+void reserve(prepared_batch& batch, std::size_t messages);
+
 /// The untyped publisher. Thread-safe.
 class publisher_core {
 public:

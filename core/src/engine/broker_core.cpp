@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "blocking.hpp"
+#include "bounded.hpp"
 #include "group_core.hpp"
 
 namespace shove::detail {
@@ -85,7 +86,10 @@ error broker_core::close(milliseconds deadline) {
         (void)g->stop(std::max(left, milliseconds(0)));
     }
     if (closed_.exchange(true, std::memory_order_acq_rel)) return {};
-    return wait_for<error>([&](auto done) { driver_->close(until, std::move(done)); });
+    return wait_for<error>([&](auto done) {
+        bounded(*clock_, until, "close: no answer within " + std::to_string(deadline.count()) + " ms", std::move(done),
+                [&](auto finish) { driver_->close(until, std::move(finish)); });
+    });
 }
 
 void broker_core::shutdown(milliseconds deadline) {

@@ -1,8 +1,10 @@
 #include <shove/broker.hpp>
 
 #include "blocking.hpp"
+#include "bounded.hpp"
 #include "broker_core.hpp"
 #include "completion.hpp"
+#include "supported.hpp"
 
 namespace shove::detail {
 namespace {
@@ -21,30 +23,16 @@ auto finisher(broker_core& core, boost::asio::any_completion_handler<void(error_
     return [finish = completion_on(core.executor(), std::move(done))](const error& e) mutable { finish(e.code); };
 }
 
-/// One bounded call: its callback or its deadline, whichever is first.
 void ping_driver(broker_core& core, milliseconds deadline, unique_function<void(error)> done) {
-    struct state {
-        std::mutex mutex;
-        unique_function<void(error)> done;
-        unique_function<void(error)> claim() {
-            std::lock_guard lock(mutex);
-            return std::exchange(done, nullptr);
-        }
-    };
-    auto shared = std::make_shared<state>();
-    shared->done = std::move(done);
     const auto until = core.clock().now() + deadline;
-    const auto timer = core.clock().call_at(until, [shared, deadline] {
-        if (auto complete = shared->claim()) {
-            complete(error(errc::timed_out, "ping: no answer within " + std::to_string(deadline.count()) + " ms"));
-        }
-    });
-    core.driver().ping(until, [shared, timer, clock = &core.clock()](error e) {
-        auto complete = shared->claim();
-        if (!complete) return;
-        clock->cancel(timer);
-        complete(std::move(e));
-    });
+    bounded(core.clock(), until, "ping: no answer within " + std::to_string(deadline.count()) + " ms", std::move(done),
+            [&](auto finish) { core.driver().ping(until, std::move(finish)); });
+}
+
+void declare_checked(broker_core& core, std::shared_ptr<const queue_topology> topology,
+                     spi::callback<void(error)> done) {
+    if (auto lacking = check_supported(*topology, core.capabilities())) return done(std::move(lacking));
+    core.driver().declare(std::move(topology), std::move(done));
 }
 
 }  // namespace
@@ -55,7 +43,7 @@ std::shared_ptr<broker_core> make_core(std::shared_ptr<spi::driver> driver, brok
 }
 
 void broker_handle::declare(std::shared_ptr<const queue_topology> topology) const {
-    throw_if(wait_for<error>([&](auto done) { core_->driver().declare(std::move(topology), std::move(done)); }));
+    throw_if(wait_for<error>([&](auto done) { declare_checked(*core_, std::move(topology), std::move(done)); }));
 }
 
 spi::queue_depth broker_handle::depth(std::string_view queue) const {
@@ -83,7 +71,7 @@ const spi::capabilities& broker_handle::capabilities() const noexcept {
 
 void broker_handle::async_declare(std::shared_ptr<const queue_topology> topology,
                                   boost::asio::any_completion_handler<void(error_code)> done) const {
-    core_->driver().declare(std::move(topology), finisher(*core_, std::move(done)));
+    declare_checked(*core_, std::move(topology), finisher(*core_, std::move(done)));
 }
 
 void broker_handle::async_ping(milliseconds deadline,

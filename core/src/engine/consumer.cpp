@@ -140,6 +140,11 @@ bool consumer::subscribed() const {
     return subscribed_once_ || phase_ == phase::finished;
 }
 
+bool consumer::never_subscribed() const {
+    lock_type lock(mutex_);
+    return !subscribed_once_ && phase_ == phase::finished;
+}
+
 bool consumer::finished() const {
     lock_type lock(mutex_);
     return phase_ == phase::finished;

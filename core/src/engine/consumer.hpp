@@ -76,7 +76,9 @@ public:
     /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
     void report_left(run_outcome& outcome);
 
+    /// Has subscribed once, or will never.
     bool subscribed() const;
+    bool never_subscribed() const;
     bool finished() const;
     consumer_end end() const;
     error first_error() const;
@@ -113,6 +115,7 @@ private:
     void receive_again();
     void settled(std::vector<spi::failed_settlement> failed);
     void settle_again();
+    void flush_soon();
     void flush_by_age();
     void renew_leases();
     void leases_lost(const std::vector<std::uint64_t>& lost);
@@ -134,8 +137,9 @@ private:
     void launch_coroutines();
     void spawn(call& c);
     void coroutine_ended(call& c, std::exception_ptr thrown, call_result answer);
-    void watch_timeouts();
-    void time_out(call& c, steady_time now);
+    void watch_until(steady_time due);
+    void watch_timeouts(steady_time planned);
+    void time_out(call& c);
     void abandon(call& c);
     void ask_for_solo();
     void solo_isolated(const error& why);
@@ -164,7 +168,8 @@ private:
     std::size_t running_ = 0;  ///< Calls not returned, abandoned ones included.
     std::size_t active_workers_ = 0;
     bool launching_ = false;
-    bool watching_ = false;
+    clock::timer_id watch_timer_ = 0;  ///< Looks for calls over their time; 0: none.
+    steady_time watch_due_{};
     std::optional<boost::asio::strand<boost::asio::any_io_executor>> strand_;
     decode_scratch coroutine_scratch_;  ///< Used on the strand only.
 

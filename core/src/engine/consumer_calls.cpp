@@ -11,6 +11,18 @@ namespace {
 /// A worker goes on to other consumers after so many messages, if some wait.
 constexpr unsigned turn = 64;
 
+bool was_called(const decide::ended& how) noexcept {
+    switch (how.how) {
+        case decide::ending::oversize:
+        case decide::ending::undecodable:
+        case decide::ending::expired:
+        case decide::ending::crashed:
+            return false;
+        default:
+            return true;
+    }
+}
+
 std::string text_of(const std::exception_ptr& thrown) {
     try {
         std::rethrow_exception(thrown);
@@ -84,7 +96,7 @@ void consumer::work_in_turn(worker_context& context) {
 /// After a call ended: lets the driver have what is due. Called and returns with the lock.
 void consumer::after_call(lock_type& lock) {
     const bool quiet = running_ == 0 && core_->gate().closed();
-    if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) return;
+    if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) return flush_soon();
     lock.unlock();
     if (quiet) core_->gate().recheck();
     pump();
@@ -120,13 +132,8 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
     c->now = call::phase::running;
     c->solo = solo;
     ++running_;
-    if (plan_.options.handler_timeout) {
-        c->started = core_->clock().now();
-        if (!watching_) {
-            watching_ = true;
-            after(*plan_.options.handler_timeout, &consumer::watch_timeouts);
-        }
-    }
+    c->started = core_->clock().recent();
+    if (plan_.options.handler_timeout) watch_until(c->started + *plan_.options.handler_timeout);
     return c;
 }
 
@@ -178,7 +185,7 @@ decide::ended consumer::translate(call_result answer) const {
 /// Takes a call's answer. With the lock held.
 void consumer::end_call(call& c, decide::ended how) {
     --running_;
-    ++stats_.calls;
+    if (was_called(how)) ++stats_.calls;
     const auto was = std::exchange(c.now, call::phase::idle);
     auto item = std::move(c.state.item);
     c.state.item = {};
@@ -296,34 +303,36 @@ void consumer::coroutine_ended(call& c, std::exception_ptr thrown, call_result a
 
 // --- timeouts ---------------------------------------------------------------------------------------
 
-/// Looks for calls over their time, and comes again when the next one may be.
-void consumer::watch_timeouts() {
-    std::optional<steady_time> next;
+/// Has the calls looked at by then, or earlier. With the lock held.
+void consumer::watch_until(steady_time due) {
+    if (watch_timer_ != 0 && watch_due_ <= due) return;
+    if (watch_timer_ != 0) core_->clock().cancel(watch_timer_);
+    watch_due_ = due;
+    watch_timer_ = core_->clock().call_at(due, [weak = weak_from_this(), due] {
+        if (auto self = weak.lock()) self->watch_timeouts(due);
+    });
+}
+
+/// Looks for calls over their time, and plans the next look.
+void consumer::watch_timeouts(steady_time planned) {
     {
         lock_type lock(mutex_);
+        if (watch_due_ == planned) watch_timer_ = 0;
         const auto now = core_->clock().now();
         const auto limit = *plan_.options.handler_timeout;
+        const auto grace = plan_.options.timeout_grace;
         for (const auto& c : calls_) {
-            if (c->now == call::phase::running && c->started + limit <= now) time_out(*c, now);
-            if (c->now == call::phase::cancelling && c->started + limit + plan_.options.timeout_grace <= now)
-                abandon(*c);
-            const auto due = c->now == call::phase::running      ? c->started + limit
-                             : c->now == call::phase::cancelling ? c->started + limit + plan_.options.timeout_grace
-                                                                 : steady_time::max();
-            if (due != steady_time::max() && (!next || due < *next)) next = due;
-        }
-        watching_ = next.has_value();
-        if (next) {
-            core_->clock().call_at(*next, [weak = weak_from_this()] {
-                if (auto self = weak.lock()) self->watch_timeouts();
-            });
+            if (c->now == call::phase::running && c->started + limit <= now) time_out(*c);
+            if (c->now == call::phase::cancelling && c->started + limit + grace <= now) abandon(*c);
+            if (c->now == call::phase::running) watch_until(c->started + limit);
+            if (c->now == call::phase::cancelling) watch_until(c->started + limit + grace);
         }
     }
     pump();
 }
 
 /// Tells a call to stop. With the lock held.
-void consumer::time_out(call& c, steady_time) {
+void consumer::time_out(call& c) {
     c.now = call::phase::cancelling;
     ++stats_.timeouts;
     c.state.stop.request_stop();

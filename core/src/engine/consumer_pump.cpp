@@ -26,10 +26,7 @@ void consumer::pump() {
         more = pump_once(lock) || pump_again_;
     }
     pumping_ = false;
-    if (!outbox_.empty() && !flush_timer_ && !settling_) {
-        flush_timer_ = true;
-        after(max_settle_wait, &consumer::flush_by_age);
-    }
+    flush_soon();
     dispatch(lock);
     if (lock.owns_lock()) close_if_drained(lock);
 }
@@ -41,8 +38,8 @@ bool consumer::pump_once(lock_type& lock) {
     if (wants_flush()) {
         settling_ = true;
         flush_now_ = false;
-        auto batch = std::move(outbox_);
-        outbox_.clear();
+        auto batch = std::exchange(outbox_, {});
+        outbox_.reserve(flush_at_);
         settling_count_ = batch.size();
         solo_in_batch_ =
             solo_settling_ && std::ranges::any_of(batch, [&](const auto& b) { return b.item.tag == solo_tag_; });
@@ -181,6 +178,13 @@ void consumer::settle_again() {
         flush_now_ = true;
     }
     pump();
+}
+
+/// Sees to it that what is decided does not wait for others longer than `max_settle_wait`. With the lock held.
+void consumer::flush_soon() {
+    if (outbox_.empty() || flush_timer_ || settling_) return;
+    flush_timer_ = true;
+    after(max_settle_wait, &consumer::flush_by_age);
 }
 
 void consumer::flush_by_age() {

@@ -5,6 +5,7 @@
 
 #include "blocking.hpp"
 #include "broker_core.hpp"
+#include "supported.hpp"
 
 namespace shove::detail {
 namespace {
@@ -41,15 +42,7 @@ void group_core::add(std::shared_ptr<const queue_topology> topology, std::shared
         refuse(errc::invalid_topology,
                "topic '" + topology->queue + "' has no dead-letter queue to consume; give it dlq()");
     }
-    const auto& caps = broker_->capabilities();
-    if (topology->sequencing && !caps.key_order) {
-        refuse(errc::unsupported, "topic '" + topology->queue + "' is sequenced, and backend " +
-                                      std::string(caps.backend) + " cannot keep order per key");
-    }
-    if (topology->broadcast && !caps.broadcast) {
-        refuse(errc::unsupported, "topic '" + topology->queue + "' is a broadcast, and backend " +
-                                      std::string(caps.backend) + " has none");
-    }
+    if (auto lacking = check_supported(*topology, broker_->capabilities())) throw exception(std::move(lacking));
     consumer_plan plan{std::move(topology), dead, std::move(options), std::move(handler), {}};
     check(plan.options, plan.queue());
     std::lock_guard lock(mutex_);
@@ -110,7 +103,7 @@ void group_core::await_subscriptions() {
         });
     }
     for (const auto& c : consumers_) {
-        if (!c->end().failed) continue;
+        if (!c->never_subscribed() || !c->end().failed) continue;
         const auto why = c->first_error();
         (void)stop(milliseconds(5'000));
         throw exception(why);
@@ -152,7 +145,7 @@ void group_core::cut_drain() {
 
 void group_core::wait_drained(milliseconds drain) {
     // Shared: the timer may fire after this call has gone.
-    const auto passed = std::make_shared<std::atomic<bool>>(false);
+    const auto passed = std::make_shared<std::atomic<bool>>(drain.count() <= 0);
     auto& clock = broker_->clock();
     const auto timer = clock.call_at(clock.now() + drain, [weak = weak_from_this(), passed] {
         *passed = true;

@@ -92,6 +92,12 @@ void store_timeout(prepared_batch& batch, const std::string& queue) {
 
 }  // namespace
 
+void reserve(prepared_batch& batch, std::size_t messages) {
+    batch.states.reserve(messages);
+    batch.messages.reserve(messages);
+    batch.places.reserve(messages);
+}
+
 milliseconds publisher_core::until(wall_time when) const {
     const auto wait = std::chrono::ceil<milliseconds>(when - core_->clock().wall());
     return std::max(wait, milliseconds(0));
@@ -115,9 +121,10 @@ void publisher_core::prepare(prepared_batch& into, const topic_info& topic, resu
         return;
     }
     const auto now = core_->clock().wall();
-    id_buffer buffer;
+    const auto uuid = core_->ids().next(now);
     message_parts parts;
-    parts.id = options.id.empty() ? core_->ids().next(now, buffer) : std::string_view(options.id);
+    parts.id = options.id;
+    if (options.id.empty()) parts.uuid = uuid.data();
     if (options.key) parts.key = *options.key;
     parts.content_type = topic.content_type;
     parts.type = topic.type;

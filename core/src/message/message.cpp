@@ -109,7 +109,8 @@ message message::make(const message_parts& parts) {
 message message::make(const message_parts& p, std::shared_ptr<const void> owner) {
     check(p);
     std::array<std::byte, 16> uuid;
-    const bool compact = detail::parse_uuid(p.id, uuid);
+    if (p.uuid) std::memcpy(uuid.data(), p.uuid, uuid.size());
+    const bool compact = p.uuid || detail::parse_uuid(p.id, uuid);
     const auto code = content_code(p.content_type);
     const std::uint32_t flags = (p.key ? has_key : 0u) | (compact ? uuid_id : 0u) |
                                 (p.expires_at != wall_time{} ? has_expiry : 0u) | (owner ? borrowed : 0u);
@@ -213,7 +214,7 @@ wall_time message::expires_at() const noexcept {
 }
 
 message_parts message::parts(id_buffer& buffer) const noexcept {
-    return {id(buffer), key(), content_type(), type(), payload(), headers(), published_at(), expires_at()};
+    return {nullptr, id(buffer), key(), content_type(), type(), payload(), headers(), published_at(), expires_at()};
 }
 
 std::size_t message::footprint() const noexcept {

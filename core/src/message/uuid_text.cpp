@@ -58,7 +58,7 @@ uuid_source::uuid_source() {
     seed_ = (std::uint64_t{device()} << 32 | device()) & 0x1FFFFFFFFFFFFFFFull;
 }
 
-std::string_view uuid_source::next(wall_time now, id_buffer& buffer) noexcept {
+std::array<std::byte, 16> uuid_source::next(wall_time now) noexcept {
     const auto ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count());
     const auto n = counter_.fetch_add(1, std::memory_order_relaxed);
@@ -71,7 +71,7 @@ std::string_view uuid_source::next(wall_time now, id_buffer& buffer) noexcept {
         bytes[i] = static_cast<std::byte>(high >> (56 - 8 * i));
         bytes[8 + i] = static_cast<std::byte>(low >> (56 - 8 * i));
     }
-    return write_uuid(bytes.data(), buffer);
+    return bytes;
 }
 
 }  // namespace shove::detail

@@ -22,7 +22,7 @@ std::string_view write_uuid(const std::byte* bytes, id_buffer& buffer) noexcept;
 class uuid_source {
 public:
     uuid_source();
-    std::string_view next(wall_time now, id_buffer& buffer) noexcept;
+    std::array<std::byte, 16> next(wall_time now) noexcept;
 
 private:
     std::uint64_t seed_;

@@ -82,6 +82,14 @@ struct message_source {
     }
 };
 
+/// Whether a handler only looks at its message, so that the object can be used for the next one.
+template <class T, class H>
+inline constexpr bool keeps_message =
+    replaces_whole<typename T::codec_type> && callable_with<H, const typename T::message_type&>;
+
+/// Larger payloads leave no message object behind.
+inline constexpr std::size_t max_kept_payload = 64 * 1024;
+
 template <class T, class H, bool Coroutine>
 class typed_handler;
 
@@ -90,6 +98,9 @@ class typed_handler<T, H, false> final : public handler_base {
 public:
     explicit typed_handler(H handler) : handler_(std::move(handler)) {}
     call_result call(delivery& info, decode_scratch& scratch) override {
+        if constexpr (keeps_message<T, H>) {
+            if (info.payload().size() <= max_kept_payload) return call_kept(info, scratch);
+        }
         typename T::message_type message{};
         if (auto decoded = message_source<T>::decode(info, message, scratch); !decoded) {
             return {reject, true, decoded.error().message()};
@@ -98,6 +109,16 @@ public:
     }
 
 private:
+    call_result call_kept(delivery& info, decode_scratch& scratch) {
+        auto& kept = delivery_access::state(info).kept;
+        if (!kept) kept = std::make_shared<typename T::message_type>();
+        auto& message = *static_cast<typename T::message_type*>(kept.get());
+        if (auto decoded = message_source<T>::decode(info, message, scratch); !decoded) {
+            return {reject, true, decoded.error().message()};
+        }
+        return {call_handler(handler_, std::as_const(message), info)};
+    }
+
     H handler_;
 };
 

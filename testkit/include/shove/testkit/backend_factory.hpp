@@ -47,7 +47,7 @@ public:
     explicit tagged_store(typename B::config config, std::string location = {})
         : config_(std::move(config)), location_(std::move(location)) {}
     any_broker open(broker_options options) override {
-        return any_broker(detail::open_core<B>(config_, std::move(options)));
+        return any_broker(detail::broker_handle(detail::open_core<B>(config_, std::move(options))));
     }
     std::string location() const override { return location_; }
 

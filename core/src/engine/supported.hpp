@@ -1,0 +1,13 @@
+#pragma once
+
+#include <shove/error.hpp>
+#include <shove/spi/capabilities.hpp>
+#include <shove/topology.hpp>
+
+namespace shove::detail {
+
+/// What a topology needs and the backend lacks: `errc::unsupported`, or no error. The compile-time checks of
+/// `broker<B>` say the same; this is for topics and backends known only at run time.
+error check_supported(const queue_topology& topology, const spi::capabilities& caps);
+
+}  // namespace shove::detail
