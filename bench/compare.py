@@ -159,6 +159,16 @@ def markdown(rows, about, rounds):
     return "\n".join(lines) + "\n"
 
 
+def write_results(tallies, about, rounds, runner):
+    """Writes both files; gives the line that says what was measured where."""
+    done = max((len(t.ours) for t in tallies), default=rounds)
+    text = markdown(table(tallies), about, done)
+    (OUT / "results.md").write_text(text)
+    found = {"about": about, "cases": [t.as_json() for t in tallies], "runs": runner.runs}
+    (OUT / "results.json").write_text(json.dumps(found, indent=1))
+    return text.splitlines()[0]
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, help="interleaved rounds (5; with --quick 1)")
@@ -185,16 +195,16 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     about = machine()
     tallies = [Tally(case) for case in cases]
-    for number in range(rounds):
-        for tally in tallies:
-            print(f"round {number + 1} of {rounds}: {tally.case.title}", file=sys.stderr)
-            tally.round(runner)
-    rows = table(tallies)
-    print_table(rows)
-    text = markdown(rows, about, rounds)
-    (OUT / "results.md").write_text(text)
-    (OUT / "results.json").write_text(json.dumps({"about": about, "cases": [t.as_json() for t in tallies], "runs": runner.runs}, indent=1))
-    print(f"\n{text.splitlines()[0]}\nwritten: build/compare/results.md, build/compare/results.json")
+    try:
+        for number in range(rounds):
+            for tally in tallies:
+                print(f"round {number + 1} of {rounds}: {tally.case.title}", file=sys.stderr)
+                tally.round(runner)
+            write_results(tallies, about, number + 1, runner)
+    except KeyboardInterrupt:
+        print("interrupted: what is there so far", file=sys.stderr)
+    print_table(table(tallies))
+    print(f"\n{write_results(tallies, about, rounds, runner)}\nwritten: build/compare/results.md, build/compare/results.json")
     return 1 if any(t.errors for t in tallies) else 0
 
 
