@@ -30,9 +30,10 @@ case "$1" in
         [ ! -e "$modules/../libshove-core.so" ] || static=
         make -C "$work/$1" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
     add_subdirectory)
-        # The same flags as the build's own, so that the compiler cache can help.
+        # The same flags and paths as the build's own, so that the compiler cache can help.
         "$CMAKE" -S "$here/add_subdirectory" -B "$work/$1" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
-            -DSHOVE="$here/../.." -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g1 -DNDEBUG" \
+            -DSHOVE="$(realpath "$here/../..")" -DSHOVE_WERROR=ON \
+            -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g1 -DNDEBUG" \
             ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
         "$CMAKE" --build "$work/$1" --target outside ;;
     *)

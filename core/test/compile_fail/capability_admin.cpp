@@ -1,4 +1,6 @@
 // expect: constraints not satisfied
 #include "bare_backend.hpp"
 
-void use(const shove::broker<chosen>& broker) { (void)broker.admin(); }
+void use(const shove::broker<chosen>& broker) {
+    (void)broker.admin();
+}

@@ -5,4 +5,6 @@ struct news : shove::topic<std::string, shove::raw> {
     static constexpr auto topology = shove::topology("news").broadcast();
 };
 
-void use(const shove::publisher<chosen>& publisher) { publisher.publish<news>("a text"); }
+void use(const shove::publisher<chosen>& publisher) {
+    publisher.publish<news>("a text");
+}

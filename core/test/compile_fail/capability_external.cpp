@@ -5,4 +5,6 @@ struct theirs : shove::topic<std::string, shove::raw> {
     static constexpr auto topology = shove::topology("theirs").external();
 };
 
-void use(const shove::broker<chosen>& broker) { broker.declare<theirs>(); }
+void use(const shove::broker<chosen>& broker) {
+    broker.declare<theirs>();
+}

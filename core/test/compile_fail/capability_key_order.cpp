@@ -2,10 +2,10 @@
 #include "bare_backend.hpp"
 
 struct ordered : shove::topic<std::string, shove::raw> {
-    static constexpr auto topology = shove::topology("ordered")
-                                         .sequenced(shove::sequence_failure::skip)
-                                         .hold(std::chrono::seconds(1))
-                                         .dlq();
+    static constexpr auto topology =
+        shove::topology("ordered").sequenced(shove::sequence_failure::skip).hold(std::chrono::seconds(1)).dlq();
 };
 
-void use(const shove::broker<chosen>& broker) { broker.declare<ordered>(); }
+void use(const shove::broker<chosen>& broker) {
+    broker.declare<ordered>();
+}

@@ -17,4 +17,6 @@ struct orders : shove::topic<order_paid> {
     static constexpr auto topology = shove::topology("orders").dlq();
 };
 
-void use(const shove::publisher<shove::any_backend>& publisher) { publisher.publish<orders>({"ORD-1", 12.5}); }
+void use(const shove::publisher<shove::any_backend>& publisher) {
+    publisher.publish<orders>({"ORD-1", 12.5});
+}

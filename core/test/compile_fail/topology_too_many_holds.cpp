@@ -5,7 +5,9 @@
 #include <string>
 
 using namespace std::chrono_literals;
-constexpr shove::topology four(shove::topology t) { return t.hold(1s).hold(2s).hold(3s).hold(4s); }
+constexpr shove::topology four(shove::topology t) {
+    return t.hold(1s).hold(2s).hold(3s).hold(4s);
+}
 
 struct orders : shove::topic<std::string, shove::raw> {
 #ifdef FIXED
