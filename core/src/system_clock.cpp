@@ -10,8 +10,6 @@
 namespace shove {
 namespace {
 
-constexpr auto coarse_tick = std::chrono::milliseconds(4);
-
 /// The timers; shared with the thread, so that the clock may go while an action runs.
 class timer_heap {
 public:
@@ -96,7 +94,7 @@ public:
         // Linux: a tick old at most (4 ms at 250 Hz, 10 ms at 100 Hz), and a tenth of the cost.
         timespec ts{};
         if (clock_gettime(CLOCK_MONOTONIC_COARSE, &ts) != 0) return now();
-        return steady_time(std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec)) + coarse_tick;
+        return steady_time(std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec));
     }
     timer_id call_at(steady_time when, unique_function<void()> action) override {
         return timers_->add(when, std::move(action));

@@ -25,7 +25,10 @@ TEST_F(engine_trouble, failing_dead_letter_write_never_completes_the_source) {
         driver().refused().wait(attempt, "an attempt");
         ASSERT_TRUE(clock->wait_for_pending(1));
         EXPECT_EQ(driver().refused().size(), attempt) << "tried again without a pause";
-        clock->advance_to_next();
+        eventually("the next attempt", [&] {
+            if (driver().refused().size() == attempt) clock->advance_to_next();
+            return driver().refused().size() > attempt;
+        });
     }
     EXPECT_EQ(driver().settled().size(), 0U) << "the source was completed";
     EXPECT_EQ(driver().unsettled(), 1U);

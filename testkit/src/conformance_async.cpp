@@ -53,7 +53,7 @@ void error_by_callback(stage& on) {
 
 void error_by_future(stage& on) {
     auto waiting = on.publisher().async_publish<undeclared_topic>("body", {}, asio::use_future);
-    EXPECT_THROW(get(std::move(waiting)), std::system_error);
+    EXPECT_THROW(get(std::move(waiting)), boost::system::system_error);
 }
 
 void batch_by_callback(stage& on) {

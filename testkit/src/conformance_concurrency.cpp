@@ -134,7 +134,7 @@ void groups_share(stage& on) {
 void flood_does_not_starve(stage& on) {
     const auto flooded = on.topic();
     const auto quiet = on.topic();
-    fill(on, flooded, 2000);
+    fill(on, flooded, 500);
     const counter of_flood;
     const probe busy([of_flood](const seen&, const delivery&) {
         until(std::chrono::steady_clock::now() + 200us);
@@ -149,9 +149,9 @@ void flood_does_not_starve(stage& on) {
     auto consuming = running(on.group().add(flooded, busy).add(quiet, other));
     of_flood.wait(50, "the flood");
     on.publisher().publish(quiet, "one");
-    EXPECT_LT(flood_when_quiet_came.wait(1, "the quiet topic's message").front(), 2000U)
+    EXPECT_LT(flood_when_quiet_came.wait(1, "the quiet topic's message").front(), 500U)
         << "it had to wait for the whole flood";
-    of_flood.wait(2000, "the flood's end");
+    of_flood.wait(500, "the flood's end");
 }
 
 double cpu_seconds() {

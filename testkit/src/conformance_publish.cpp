@@ -92,9 +92,9 @@ void large_body(stage& on) {
 void large_batch(stage& on) {
     const auto topic = on.topic();
     std::vector<std::string> bodies;
-    const auto batch = numbered(bodies, 3000);
+    const auto batch = numbered(bodies, 1500);
     ASSERT_TRUE(on.publisher().publish_batch(topic, batch).all_stored());
-    auto got = payloads(on.take(topic, 3000));
+    auto got = payloads(on.take(topic, 1500));
     std::ranges::sort(got);
     std::ranges::sort(bodies);
     EXPECT_EQ(got, bodies);

@@ -82,19 +82,23 @@ int publish_and_handle(backend_store& store, const child_arguments& told) {
 
 const bool role_known = add_child_role("publish_and_handle", &publish_and_handle);
 
-/// Runs a child and kills it: mostly in the middle of its work, sometimes while it starts.
+/// Runs a child and kills it: mostly in the middle of its work, when it has written some lines, sometimes
+/// while it starts.
 void crash_once(const child_arguments& told, std::mt19937_64& random) {
+    constexpr std::uintmax_t bytes_per_line = 16;
     const std::filesystem::path file = told.at("ledger");
-    const auto lines = [&] { return std::filesystem::exists(file) ? std::filesystem::file_size(file) : 0; };
-    const auto before = lines();
+    const auto size = [&] { return std::filesystem::exists(file) ? std::filesystem::file_size(file) : 0; };
+    const auto goal = size() + bytes_per_line * (random() % 100);
+    const bool while_starting = random() % 8 == 0;
+    const std::chrono::microseconds then(random() % (while_starting ? 60'000 : 3'000));
     child_process child("publish_and_handle", told);
-    if (random() % 8 != 0) {
-        eventually("a child's first line", [&] {
+    if (!while_starting) {
+        eventually("a child's work", [&] {
             if (!child.alive()) throw impatience("a child ended by itself; SHOVE_CHILD_OUTPUT=1 shows why");
-            return lines() > before;
+            return size() > goal;
         });
     }
-    until(std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 40'000));
+    until(std::chrono::steady_clock::now() + then);
     child.kill();
 }
 

@@ -23,7 +23,7 @@ public:
             const std::lock_guard lock(driver_->mutex_);
             if (waiting_) driver_->breach("a second receive at a time");
             if (closed_) driver_->breach("receive after close");
-            if (max == 0 || unsettled_ + max > prefetch_)
+            if (max == 0 || held() + max > prefetch_)
                 driver_->breach("receive beyond prefetch: " + std::to_string(max));
             if (driver_->receive_failures_ > 0) {
                 --driver_->receive_failures_;
@@ -50,7 +50,6 @@ public:
     void settle(std::vector<spi::settlement> batch, settle_done done) override {
         driver_->log_.add("settle " + std::to_string(batch.size()));
         driver_->batches_.add(batch.size());
-        const auto size = batch.size();
         {
             const std::lock_guard lock(driver_->mutex_);
             if (settling_) driver_->breach("a second settle at a time");
@@ -59,8 +58,8 @@ public:
             settling_ = true;
         }
         driver_->settle_batch(queue_, std::move(batch),
-                              [self = shared_from_this(), size, done = std::move(done)](auto failed) mutable {
-                                  self->settled(size - self->still_held(failed));
+                              [self = shared_from_this(), done = std::move(done)](auto failed) mutable {
+                                  self->settled();
                                   done(std::move(failed));
                               });
     }
@@ -68,13 +67,18 @@ public:
     void extend(std::vector<std::uint64_t> tags, spi::callback<void(std::vector<std::uint64_t>)> done) override {
         driver_->log_.add("extend " + std::to_string(tags.size()));
         const auto answer = driver_->current().extend;
-        done(answer ? answer(tags) : std::vector<std::uint64_t>());
+        auto lost = answer ? answer(tags) : std::vector<std::uint64_t>();
+        for (const auto tag : lost)
+            lose(tag);
+        done(std::move(lost));
     }
 
     void isolate(std::uint64_t tag, spi::callback<void(error)> done) override {
         driver_->log_.add("isolate " + std::to_string(tag));
         const auto answer = driver_->current().isolate;
-        done(answer ? answer(tag) : error());
+        const auto why = answer ? answer(tag) : error();
+        if (why == errc::lease_lost) lose(tag);
+        done(why);
     }
 
     void close(spi::callback<void(error)> done) override {
@@ -92,26 +96,26 @@ public:
     bool wants() const noexcept { return static_cast<bool>(waiting_); }
     std::size_t max() const noexcept { return max_; }
     const std::string& queue() const noexcept { return queue_; }
-    receive_done hand_out(std::size_t n) {
-        unsettled_ += n;
-        return std::exchange(waiting_, nullptr);
-    }
+    receive_done take_receive() { return std::exchange(waiting_, nullptr); }
 
 private:
-    static std::size_t still_held(const std::vector<spi::failed_settlement>& failed) {
+    std::size_t held() const {
         return static_cast<std::size_t>(
-            std::ranges::count_if(failed, [](const auto& f) { return !(f.cause == errc::lease_lost); }));
+            std::ranges::count_if(driver_->out_, [this](const auto& out) { return out.second == this; }));
     }
-    void settled(std::size_t n) {
+    void settled() {
         const std::lock_guard lock(driver_->mutex_);
         settling_ = false;
-        unsettled_ -= std::min(n, unsettled_);
+    }
+    void lose(std::uint64_t tag) {
+        const std::lock_guard lock(driver_->mutex_);
+        driver_->out_.erase(tag);
+        driver_->lost_.insert(tag);
     }
 
     const std::shared_ptr<scripted_driver> driver_;
     const std::string queue_;
     const std::size_t prefetch_;
-    std::size_t unsettled_ = 0;
     std::size_t max_ = 0;
     receive_done waiting_;
     bool settling_ = false;

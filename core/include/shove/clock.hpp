@@ -24,7 +24,7 @@ public:
 
     virtual steady_time now() const noexcept = 0;
     virtual wall_time wall() const noexcept = 0;
-    /// As `now`, but may lie up to 10 ms ahead where that is cheaper to know: for limits of seconds.
+    /// As `now`, but may lie up to 10 ms behind where that is cheaper to know: for limits of seconds.
     virtual steady_time recent() const noexcept { return now(); }
     /// Calls `action` once at or soon after `when`, on the clock's own thread (never before this
     /// returns). The action must be short and must not block. An id is never 0.

@@ -132,8 +132,9 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
     c->now = call::phase::running;
     c->solo = solo;
     ++running_;
-    c->started = core_->clock().recent();
-    if (plan_.options.handler_timeout) watch_until(c->started + *plan_.options.handler_timeout);
+    const auto& limit = plan_.options.handler_timeout;
+    c->started = limit && *limit < std::chrono::seconds(1) ? core_->clock().now() : core_->clock().recent();
+    if (limit) watch_until(c->started + *limit);
     return c;
 }
 

@@ -256,20 +256,24 @@ std::vector<std::uint64_t> consumer::held_tags() const {
 /// their settlement.
 void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
     const std::unordered_set<std::uint64_t> gone(lost.begin(), lost.end());
+    std::size_t found = 0;  // what was settled meanwhile is not lost
     {
         lock_type lock(mutex_);
         const auto drop = [&](std::deque<spi::delivery>& from) {
-            const auto dropped = std::erase_if(from, [&](const auto& item) { return gone.contains(item.tag); });
-            unsettled_ -= dropped;
-            stats_.leases_lost += dropped;
+            found += std::erase_if(from, [&](const auto& item) { return gone.contains(item.tag); });
         };
         drop(ready_);
         drop(suspects_);
+        unsettled_ -= found;
+        stats_.leases_lost += found;
         for (const auto& c : calls_) {
-            if (c->now != call::phase::idle && gone.contains(c->state.item.tag)) c->state.stop.request_stop();
+            if (c->now == call::phase::idle || !gone.contains(c->state.item.tag)) continue;
+            c->state.stop.request_stop();
+            ++found;
         }
     }
-    say(true, std::to_string(lost.size()) + " leases on '" + plan_.queue() + "' were lost to another consumer");
+    if (found > 0)
+        say(true, std::to_string(found) + " leases on '" + plan_.queue() + "' were lost to another consumer");
     pump();
 }
 

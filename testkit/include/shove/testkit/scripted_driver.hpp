@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,7 +132,8 @@ private:
     };
     std::deque<waiting_item> waiting_;
     std::vector<std::weak_ptr<scripted_subscription>> subscriptions_;
-    std::map<std::uint64_t, std::string> out_;  ///< Handed out and not settled: the queue.
+    std::map<std::uint64_t, const scripted_subscription*> out_;  ///< Handed out and not settled: to whom.
+    std::set<std::uint64_t> lost_;
     error receive_error_;
     std::size_t receive_failures_ = 0;
     bool holding_settles_ = false;
