@@ -123,7 +123,8 @@ docs_ok() {
     mkdir -p build/docs
     doxygen Doxyfile >build/docs/doxygen.log 2>&1 || { grep -E 'warning|error' build/docs/doxygen.log | head -n 40; return 1; }
 }
-step_cost() { need g++-12 && check compile-cost tools/compile-cost.sh; }
+# In the gate it is shown, with room for a busy machine; `make compile-cost` holds it to the aim of 4 seconds.
+step_cost() { need g++-12 && COMPILE_COST_LIMIT=8 check compile-cost tools/compile-cost.sh; }
 
 step_long() {
     local rc=0
