@@ -6,6 +6,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$BUILD/package-test
 prefix=$work/prefix
+folder=$work/$1
 
 case "$1" in
     install)
@@ -20,26 +21,27 @@ case "$1" in
         fi
         exit 0 ;;
     find_package)
-        "$CMAKE" -S "$here/find_package" -B "$work/$1" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
-        "$CMAKE" --build "$work/$1" ;;
+        "$CMAKE" -S "$here/find_package" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
+        "$CMAKE" --build "$folder" ;;
     pkg_config)
-        mkdir -p "$work/$1"
+        mkdir -p "$folder"
         modules=$(dirname "$(find "$prefix" -name shove-core.pc)")
         export PKG_CONFIG_PATH=$modules
         static=--static
         [ ! -e "$modules/../libshove-core.so" ] || static=
-        make -C "$work/$1" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
+        make -C "$folder" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
     add_subdirectory)
-        # The same flags and paths as the build's own, so that the compiler cache can help.
-        "$CMAKE" -S "$here/add_subdirectory" -B "$work/$1" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
+        # Flags, paths and the folder's depth are the build's own, so that the compiler cache can help.
+        folder=$BUILD-as-subproject
+        "$CMAKE" -S "$here/add_subdirectory" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
             -DSHOVE="$(realpath "$here/../..")" -DSHOVE_WERROR=ON \
             -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g1 -DNDEBUG" \
             ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
-        "$CMAKE" --build "$work/$1" --target outside ;;
+        "$CMAKE" --build "$folder" --target outside ;;
     *)
         echo "usage: $0 install|find_package|pkg_config|add_subdirectory" >&2
         exit 64 ;;
 esac
 
-cd "$work/$1"
+cd "$folder"
 LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libshove-core*' | head -n 1)") ./outside
