@@ -16,7 +16,7 @@ protected:
 };
 
 TEST_F(engine_trouble, failing_dead_letter_write_never_completes_the_source) {
-    start(always(reject("bad")));
+    start(always(reject("bad")), {.handler_timeout = std::nullopt});
     driver().on_settle([](const settled_item& item) {
         return item.kind == settlement_kind::dead_letter ? error(errc::storage_full) : error();
     });
@@ -40,7 +40,7 @@ TEST_F(engine_trouble, failing_dead_letter_write_never_completes_the_source) {
 }
 
 TEST_F(engine_trouble, settle_backoff_doubles) {
-    start(always(ack));
+    start(always(ack), {.handler_timeout = std::nullopt});
     driver().on_settle([](const settled_item&) { return error(errc::not_connected); });
     driver().deliver("body");
     driver().refused().wait(1, "the first attempt");
@@ -80,7 +80,7 @@ TEST_F(engine_trouble, lost_lease_is_dropped_and_counted) {
 
 TEST_F(engine_trouble, receive_errors_back_off_and_resume) {
     driver().fail_receives(error(errc::not_connected, "no broker"), 4);
-    start(always(ack));
+    start(always(ack), {.handler_timeout = std::nullopt});
     for (std::size_t failed = 1; failed <= 4; ++failed) {
         eventually("a failed receive", [&] { return driver().count("receive") == failed; });
         ASSERT_TRUE(clock->wait_for_pending(1));
@@ -99,7 +99,7 @@ TEST_F(engine_trouble, receive_errors_back_off_and_resume) {
 
 TEST_F(engine_trouble, receive_backoff_is_bounded_and_reset) {
     driver().fail_receives(error(errc::connection_lost), 30);
-    start(always(ack));
+    start(always(ack), {.handler_timeout = std::nullopt});
     eventually("a waiting receive", [&] {
         clock->advance_to_next();
         return driver().receiving();

@@ -46,13 +46,13 @@ void delayed_wake_idle_consumer(stage& on) {
     const probe handler;
     auto consuming = on.consume(topic, handler);
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish(topic, "second", delayed(80ms));
-    on.publisher().publish(topic, "first", delayed(40ms));
+    on.publisher().publish(topic, "second", delayed(600ms));
+    on.publisher().publish(topic, "first", delayed(300ms));
     on.publisher().publish(topic, "now");
     const auto calls = handler.wait(3);
     EXPECT_EQ(payloads(calls), (std::vector<std::string>{"now", "first", "second"}));
-    EXPECT_GE(calls[1].called_at - from, 40ms);
-    EXPECT_GE(calls[2].called_at - from, 80ms);
+    EXPECT_GE(calls[1].called_at - from, 300ms);
+    EXPECT_GE(calls[2].called_at - from, 600ms);
 }
 
 void expiry(stage& on) {
