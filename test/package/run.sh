@@ -15,7 +15,7 @@ case "$1" in
         "$CMAKE" --install "$BUILD" --prefix "$work/first" >/dev/null
         # A package must bear being moved.
         mv "$work/first" "$prefix"
-        if grep -rl --include=*.cmake --include=*.pc --include=*.hpp -e "$here" -e "$work/first" "$prefix"; then
+        if grep -rl --include=*.cmake --include=*.pc --include=*.hpp -e "$(realpath "$here/../..")" "$prefix"; then
             echo "the files above name folders of the machine that built them" >&2
             exit 1
         fi
