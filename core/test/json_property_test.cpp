@@ -125,14 +125,15 @@ RC_GTEST_PROP(json_property, a_document_printed_on_one_line_means_the_same, ()) 
     const auto text = encoded(it);
     std::string spaced;
     bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) quoted = !quoted;
-        spaced += text[i];
-        const bool between = std::string_view("{}[],:").find(text[i]) != std::string_view::npos;
+    bool escaped = false;
+    for (const char c : text) {
+        if (c == '"' && !escaped) quoted = !quoted;
+        escaped = c == '\\' && !escaped;
+        spaced += c;
+        const bool between = std::string_view("{}[],:").find(c) != std::string_view::npos;
         if (!quoted && between) spaced += *rc::gen::element<std::string>("", " ", "\n\t", "  \r\n");
     }
     std::string compact;
-    if (!is_valid(spaced)) RC_DISCARD("a space inside a string that ends with a backslash");
     RC_ASSERT(shove::detail::compact_json(bytes_of(spaced), compact));
     RC_ASSERT(compact == text);
 }
