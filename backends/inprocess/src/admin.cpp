@@ -58,6 +58,7 @@ void admin::move(std::string from, std::string to, std::vector<spi::moved> items
     auto* target = core_.find(to);
     if (core_.closed() || !source || !target) return done(core_.missing(source ? to : from));
     std::vector<std::uint64_t> cursors;
+    cursors.reserve(items.size());
     for (const auto& item : items)
         cursors.push_back(item.cursor);
     exchange what{core_.shared_from_this(), source, source->take(cursors)};

@@ -29,9 +29,11 @@ void queue::publish(spi::publish_request&& request, spi::callback<void(spi::publ
         match(due);
     }
     if (waits) return due.run();
+    // NOLINTBEGIN(bugprone-use-after-move): both were moved only where it waits
     auto report = cause == errc::ok ? spi::publish_report{} : report_of(batch, cause, *this);
     due.run();
     done(std::move(report));
+    // NOLINTEND(bugprone-use-after-move)
 }
 
 void queue::store(store_batch batch, steady_time deadline, store_done done) {
@@ -46,7 +48,7 @@ void queue::store(store_batch batch, steady_time deadline, store_done done) {
         match(due);
     }
     due.run();
-    if (!waits) done(cause, std::move(batch));
+    if (!waits) done(cause, std::move(batch));  // NOLINT(bugprone-use-after-move): moved only where it waits
 }
 
 errc queue::offer(store_batch& batch) {
@@ -74,7 +76,7 @@ void queue::place_next(store_batch& batch) {
     ++batch.stored;
     if (delay <= milliseconds(0)) return ready_.push_back(std::move(msg), std::move(known));
     delayed_.push(after(delay), entry{std::move(msg), std::move(known)});
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): ready_ owns what it was given
 
 bool queue::may_wait(errc cause, steady_time deadline) const noexcept {
     if (cause != errc::queue_full) return false;
@@ -158,7 +160,7 @@ void queue::close() {
 error queue::explain(errc cause) const {
     const std::string who = "queue '" + name_ + "' ";
     std::string limits = "capacity " + std::to_string(room_.capacity()) + " messages";
-    if (room_.max_bytes()) limits += ", max_bytes " + std::to_string(*room_.max_bytes());
+    if (const auto most = room_.max_bytes()) limits += ", max_bytes " + std::to_string(*most);
     switch (cause) {
         case errc::queue_full:
             return {cause, who + "is full (" + limits +
@@ -170,6 +172,8 @@ error queue::explain(errc cause) const {
             return {cause, who + "was closed"};
         case errc::cancelled:
             return {cause, "the receive on " + who + "was cancelled"};
+        case errc::lease_lost:
+            return {cause, who + "was given more settlements than this subscription holds deliveries"};
         case errc::invalid_argument:
             return {cause, who + "takes no empty message handle: make the message with message::make"};
         default:

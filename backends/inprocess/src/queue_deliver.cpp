@@ -87,9 +87,12 @@ std::vector<spi::failed_settlement> queue::settle(receiver& who, std::vector<spi
     completions due;
     {
         std::lock_guard guard(lock_);
+        const errc refusal = closed_ ? errc::closed : batch.size() > who.unsettled ? errc::lease_lost : errc::ok;
         for (auto& what : batch) {
-            if (closed_ || !carry_out(what)) {
-                failed.push_back({std::move(what), explain(closed_ ? errc::closed : errc::invalid_argument)});
+            if (refusal != errc::ok) {
+                failed.push_back({std::move(what), explain(refusal)});
+            } else if (!carry_out(what)) {
+                failed.push_back({std::move(what), explain(errc::invalid_argument)});
             }
         }
         released(who, batch.size() - failed.size());

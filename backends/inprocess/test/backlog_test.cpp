@@ -94,7 +94,7 @@ private:
 
 RC_GTEST_PROP(backlog, keeps_order_and_places_through_any_sequence_of_calls, ()) {
     modelled queue;
-    const auto steps = *rc::gen::resize(200, rc::gen::arbitrary<std::vector<std::pair<std::uint8_t, std::uint16_t>>>());
+    const auto steps = *rc::gen::resize(60, rc::gen::arbitrary<std::vector<std::pair<std::uint8_t, std::uint16_t>>>());
     for (const auto& [what, amount] : steps) {
         switch (what % 6) {
             case 0:

@@ -272,6 +272,22 @@ TEST_F(deliver, a_settlement_of_an_empty_delivery_is_refused) {
     EXPECT_EQ(done.value()[0].cause, errc::invalid_argument);
 }
 
+TEST_F(deliver, settling_more_than_was_received_is_refused) {
+    put({"a", "b"});
+    auto sub = subscribe(), other = subscribe();
+    auto held = get(*sub, 1);
+    held.push_back({});
+    box<std::vector<spi::failed_settlement>> done;
+    sub->settle(decide_all(std::move(held), complete), done.sink());
+    ASSERT_EQ(done.value().size(), 2u);
+    EXPECT_EQ(done.value()[0].cause, errc::lease_lost);
+    EXPECT_EQ(depth().in_flight, 1u);
+    std::vector<spi::delivery> back;
+    back.push_back(std::move(done.value()[0].what.item));
+    settle(*sub, std::move(back), complete);
+    EXPECT_EQ(depth().in_flight, 0u);
+}
+
 TEST_F(deliver, a_callback_may_end_everything) {
     auto sub = subscribe();
     bool called = false;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace inprocess_test;
 
-constexpr auto patience = 60s;
+constexpr auto patience = 240s;
 
 /// Waits for a callback of another thread.
 template <class T>
