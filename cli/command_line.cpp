@@ -35,8 +35,8 @@ class command_line {
 public:
     command_line() {
         app_.name("shove");
-        app_.require_subcommand(1);
-        app_.fallthrough();  // the options below may stand after the subcommand
+        app_.require_subcommand(0, 1);  // a missing one is told of below; a wrong one by its name
+        app_.fallthrough();             // the options below may stand after the subcommand
         app_.footer(footer);
         app_.set_version_flag("--version", "shove " SHOVE_VERSION);
         app_.add_option("--url", options_.url, "The broker")->envname("SHOVE_URL")->capture_default_str();
@@ -60,7 +60,9 @@ public:
         to.speak_json(options_.json);
         to.be_quiet(options_.quiet);
         session with(to, options_);
-        return chosen_ ? chosen_(with) : static_cast<exit_code>(measured_);
+        if (chosen_) return chosen_(with);
+        if (app_.got_subcommand("bench")) return static_cast<exit_code>(measured_);
+        throw usage_failure("a subcommand is missing; `" + asked_for() + " --help` lists them");
     }
 
 private:
@@ -70,14 +72,19 @@ private:
             to.out().write(dynamic_cast<const CLI::CallForHelp*>(&e) ? app_.help() : std::string(e.what()) + "\n");
             return exit_code::ok;
         }
-        const auto* sub = &app_;
-        std::string name = "shove";
-        for (auto found = sub->get_subcommands(); !found.empty(); found = sub->get_subcommands()) {
-            sub = found.front();
-            name += " " + sub->get_name();
-        }
-        to.error("usage", std::string(e.what()) + "; `" + name + " --help` shows how");
+        to.error("usage", std::string(e.what()) + "; `" + asked_for() + " --help` shows how");
         return exit_code::usage;
+    }
+
+    /// `shove dlq list`: the command as far as it was understood.
+    std::string asked_for() const {
+        const CLI::App* at = &app_;
+        std::string name = "shove";
+        for (auto found = at->get_subcommands(); !found.empty(); found = at->get_subcommands()) {
+            at = found.front();
+            name += " " + at->get_name();
+        }
+        return name;
     }
 
     CLI::App app_{about};

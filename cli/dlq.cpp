@@ -66,7 +66,7 @@ std::string dead_queue_for(const any_broker& broker, const dlq_command& options)
 
 void add_dlq_command(CLI::App& app, action& chosen) {
     auto* command = app.add_subcommand("dlq", "List, replay or purge dead letters");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     add_one(*command, "list", "Show dead letters, oldest first, without taking them", list_examples, list_letters,
             chosen, std::make_shared<dlq_command>());
     const auto replay = std::make_shared<dlq_command>();

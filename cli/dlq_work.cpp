@@ -23,7 +23,7 @@ public:
     }
     bool flush() {
         if (shown_.rows() == 0) return true;
-        std::string text = first_ ? to_.console().painted(shown_.header(), colour::bold) : "";
+        std::string text = first_ ? to_.console().painted(shown_.header(), colour::bold) + '\n' : "";
         first_ = false;
         text += shown_.body();
         shown_.clear();

@@ -89,7 +89,7 @@ exit_code show_queues(session& with, const std::vector<std::string>& names) {
     }
     if (!with.json() && found.empty()) with.console().note("there are no queues yet");
     if (!with.json() && !found.empty()) {
-        with.out().write(with.console().painted(shown.header(), colour::bold) + shown.body());
+        with.out().write(with.console().painted(shown.header(), colour::bold) + '\n' + shown.body());
     }
     with.out().check();
     return exit_code::ok;

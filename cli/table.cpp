@@ -77,7 +77,9 @@ std::string table::header() const {
     std::vector<std::string> titles;
     for (const auto& each : columns_)
         titles.push_back(each.title);
-    return line(titles);
+    auto text = line(titles);
+    text.pop_back();
+    return text;
 }
 
 std::string table::body() const {

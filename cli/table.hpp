@@ -28,7 +28,7 @@ public:
     /// Forgets the rows, keeps the widths.
     void clear() noexcept { rows_.clear(); }
     std::size_t rows() const noexcept { return rows_.size(); }
-    /// The titles' line, with its line end.
+    /// The titles' line, without its line end.
     std::string header() const;
     /// The rows' lines, with their line ends.
     std::string body() const;

@@ -88,7 +88,7 @@ exit_code show(session& with, const topology_command& options) {
             shown.add(as_row(each, *topic.topology));
         }
     }
-    if (!with.json()) with.out().write(with.console().painted(shown.header(), colour::bold) + shown.body());
+    if (!with.json()) with.out().write(with.console().painted(shown.header(), colour::bold) + '\n' + shown.body());
     with.out().check();
     return exit_code::ok;
 }
@@ -123,7 +123,7 @@ void add_one(CLI::App& parent, const std::string& name, const std::string& help,
 
 void add_topology_command(CLI::App& app, action& chosen) {
     auto* command = app.add_subcommand("topology", "Check or show how queues are laid out; asks no broker");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     command->footer(examples);
     add_one(*command, "check", "Check a topology file, or flags", check, chosen);
     add_one(*command, "show", "Show the names and rules that follow from it", show, chosen);

@@ -32,21 +32,29 @@ class ShoveCase(unittest.TestCase):
         return done
 
     def start(self, *arguments, **options):
-        """Starts the command; it is killed with the test."""
+        """Starts the command; it is killed with the test. What it says on stderr goes to a file, so that
+        nobody has to read along."""
         options.setdefault("stdin", subprocess.DEVNULL)
+        told = tempfile.TemporaryFile()
+        self.addCleanup(told.close)
         process = subprocess.Popen([BINARY, *arguments], cwd=self.folder, env=self.environment,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+                                   stdout=subprocess.PIPE, stderr=told, **options)
+        process.told = told
 
         def end():
             process.kill()
-            process.communicate()
+            process.wait()  # not for the end of its output: its programs may hold that open
+            for stream in filter(None, (process.stdin, process.stdout)):
+                stream.close()
 
         self.addCleanup(end)
         return process
 
     def finish(self, process, code=0):
         """Waits for a started command; gives what it wrote."""
-        out, err = process.communicate(timeout=PATIENCE)
+        out, _ = process.communicate(timeout=PATIENCE)
+        process.told.seek(0)
+        err = process.told.read()
         self.assertEqual(process.returncode, code, err.decode(errors="replace"))
         return out, err
 

@@ -12,7 +12,7 @@ class Usage(ShoveCase):
                                 (["publish", "q", "--batch", "x"], "x"), (["publish", "q", "--delay", "5"], "'5'"),
                                 (["publish", "q", "--hold", "1s,2"], "'2'"), (["publish", "q", "--header", "x"], "NAME=VALUE"),
                                 (["consume", "q", "--outcome", "maybe"], "maybe"), (["consume", "q", "--count", "0"], "0"),
-                                (["worker", "q"], "--exec"), (["dlq"], "subcommand"), (["dlq", "list", "q", "--since", "x"], "'x'"),
+                                (["worker", "q"], "--exec"), (["dlq"], "shove dlq --help"), (["dlq", "nonsense"], "nonsense"), (["dlq", "list", "q", "--since", "x"], "'x'"),
                                 (["publish", "a b"], "a b"), (["publish", "q", "--dlq-named", "q"], "dead-letter"),
                                 (["publish", "q", "--hold", "0s"], "hold"), (["topology", "check"], "QUEUE"),
                                 (["publish", "q", "--dlq", "--topology", "f"], "--topology"),

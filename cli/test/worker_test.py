@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import select
 import signal
 import unittest
 
@@ -171,13 +173,12 @@ class Endings(WorkerCase):
             except ProcessLookupError:
                 continue
             try:
-                import select
                 self.assertTrue(select.select([descriptor], [], [], 30)[0], f"process {pid} lives on")
             finally:
                 os.close(descriptor)
 
     def test_timeout_kills_the_whole_group(self):
-        self.publish("q", b"1")
+        self.publish("q", b"1", flags=["--dlq"])
         program = "trap '' TERM; (trap '' TERM; echo $$ >> pids; sleep 1000) & echo $! >> pids; echo >&9; wait"
         ticks = fifo(self.folder, "ticks")
         worker = self.start("worker", "q", "--exec", program, *FAST, "--timeout", "300ms", "--grace", "200ms",
@@ -189,7 +190,7 @@ class Endings(WorkerCase):
         self.assertEqual(self.end(worker)["timeouts"], 1)
 
     def test_program_that_obeys_term_is_retried_too(self):
-        self.publish("q", b"1")
+        self.publish("q", b"1", flags=["--dlq"])
         program = "trap 'echo bye >&2; exit 0' TERM; sleep 1000 & wait"
         worker = self.start("worker", "q", "--exec", program, *FAST, "--timeout", "300ms", "--max-retries", "0")
         (dead,) = self.consume("q", 1, "--dead")
@@ -198,7 +199,7 @@ class Endings(WorkerCase):
 
     def test_sigterm_lets_programs_finish(self):
         for number in (signal.SIGTERM, signal.SIGINT):
-            self.publish("q", b"1")
+            self.publish("q", b"1", flags=["--dlq"])
             for name in ("ticks", "gate"):
                 (self.folder / name).unlink(missing_ok=True)
             gate, ticks = fifo(self.folder, "gate"), fifo(self.folder, "ticks")
@@ -211,7 +212,7 @@ class Endings(WorkerCase):
             self.assertEqual(json.loads(out)["acked"], 1)
 
     def test_drain_deadline_ends_programs_at_no_cost(self):
-        self.publish("q", b"1")
+        self.publish("q", b"1", flags=["--dlq"])
         ticks = fifo(self.folder, "ticks")
         worker = self.start("worker", "q", "--exec", "echo $$ > pids; echo >&9; exec sleep 1000", *FAST, "--drain", "200ms",
                             "--timeout", "none", **self.pass_ticks(ticks))
@@ -223,7 +224,7 @@ class Endings(WorkerCase):
         self.assertEqual(letter["attempt"], 1)
 
     def test_second_signal_ends_programs_now(self):
-        self.publish("q", b"1")
+        self.publish("q", b"1", flags=["--dlq"])
         ticks = fifo(self.folder, "ticks")
         worker = self.start("worker", "q", "--exec", "trap 'exit 0' TERM; echo >&9; sleep 1000 & wait", *FAST, "--drain",
                             "10m", "--timeout", "none", **self.pass_ticks(ticks))
@@ -242,11 +243,10 @@ class Endings(WorkerCase):
                             **self.pass_ticks(ticks))
         for _ in range(20):
             self.assertTrue(self.ticks.readline())
-        children = [entry for entry in os.listdir("/proc") if entry.isdigit()]
         zombies = 0
-        for pid in children:
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
             try:
-                fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+                fields = stat.read_text().rsplit(")", 1)[1].split()
             except OSError:
                 continue
             zombies += fields[0] == "Z" and int(fields[1]) == worker.pid

@@ -11,7 +11,12 @@
 namespace shove::testkit {
 namespace {
 
-const bool child = register_child_roles(sqlite_factory());
+/// A killed process leaves what the system has: the disk need not be waited for.
+backend_factory quick_factory() {
+    return sqlite_factory(sqlite::durability::normal);
+}
+
+const bool child = register_child_roles(quick_factory());
 
 std::uint64_t seed_from_environment() {
     const char* text = std::getenv("SHOVE_CRASH_SEED");
@@ -22,9 +27,9 @@ void expect_no_breach(unsigned points) {
     crash_plan plan;
     plan.points = points;
     plan.seed = seed_from_environment();
-    const auto report = run_crashes(sqlite_factory(), plan);
+    const auto report = run_crashes(quick_factory(), plan);
     std::cout << report.published << " confirmed, " << report.doubled << " calls repeated\n";
-    EXPECT_GT(report.published, 0U);
+    EXPECT_GT(report.published, 5U * points) << "too little was going on";
     EXPECT_EQ(report.handled, report.published);
     for (const auto& breach : report.breaches)
         ADD_FAILURE() << breach << " (SHOVE_CRASH_SEED=" << report.seed << ")";
