@@ -38,6 +38,7 @@ class Usage(ShoveCase):
         self.assertEqual(json.loads(self.run_shove("version", "--json").stdout)["version"], text.split()[1])
 
     def test_url_from_flag_environment_or_default(self):
+        del self.environment["SHOVE_URL"]
         self.publish("q", b"1")
         self.assertTrue((self.folder / "shove.db").exists())
         self.run_shove("publish", "q", stdin=b"2", env={"SHOVE_URL": "sqlite:other.db"})
