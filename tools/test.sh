@@ -138,12 +138,13 @@ step_long() {
     configure=()
     build fuzz && fuzzers fuzz "${FUZZ_SECONDS:-600}" || rc=1
     step_shared || rc=1
+    step_tidy || rc=1
     return "$rc"
 }
 
 # ---- main ---------------------------------------------------------------------------------------
 case "${1:-all}" in
-    all)  steps=(tree format release package cost asan fuzz tsan tidy docs) ;;
+    all)  steps=(tree format release package cost asan fuzz tsan docs) ;;
     *)    steps=("$@") ;;
 esac
 mkdir -p build

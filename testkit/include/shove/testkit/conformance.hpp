@@ -28,7 +28,7 @@ struct conformance_case {
 /// All cases, in a fixed order.
 const std::vector<conformance_case>& conformance_cases();
 
-/// Registers every case with GoogleTest as `{name}_{group}.{case}`. A case whose needs the backend does
+/// Registers every case with GoogleTest, named after factory, group and case. A case whose needs the backend does
 /// not meet is skipped, naming the capability.
 /// @return  Anything: so that it can initialise a variable of a namespace.
 bool register_conformance(const backend_factory& factory);
