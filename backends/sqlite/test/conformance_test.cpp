@@ -2,6 +2,6 @@
 
 #include <shove/testkit/conformance.hpp>
 
-// Without waiting for the disk: the cases are about behaviour, and take a third of the time. What `full` adds is
+// Without waiting for the disk, which takes a third off the time: the cases are about behaviour. What `full` adds is
 // tested beside the driver.
 SHOVE_CONFORMANCE(shove::testkit::sqlite_factory(shove::sqlite::durability::normal));
