@@ -5,7 +5,9 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace shove::in_memory {
 
@@ -13,19 +15,25 @@ namespace shove::in_memory {
 /// queue must not be touched: a callback may have ended it.
 class completions {
 public:
-    void add(receive_done done, receive_result what) { receives_.emplace_back(std::move(done), std::move(what)); }
-    void add(store_waiter waiter, errc cause) { stores_.emplace_back(std::move(waiter), cause); }
+    void add(receive_done done, receive_result what) { all().receives.emplace_back(std::move(done), std::move(what)); }
+    void add(store_waiter waiter, errc cause) { all().stores.emplace_back(std::move(waiter), cause); }
 
     void run() {
-        for (auto& [done, what] : receives_)
+        if (!lists_) return;
+        for (auto& [done, what] : lists_->receives)
             done(std::move(what));
-        for (auto& [waiter, cause] : stores_)
+        for (auto& [waiter, cause] : lists_->stores)
             waiter.done(cause, std::move(waiter.batch));
     }
 
 private:
-    boost::container::small_vector<std::pair<receive_done, receive_result>, 1> receives_;
-    std::vector<std::pair<store_waiter, errc>> stores_;
+    struct lists {
+        boost::container::small_vector<std::pair<receive_done, receive_result>, 1> receives;
+        std::vector<std::pair<store_waiter, errc>> stores;
+    };
+    lists& all() { return lists_ ? *lists_ : lists_.emplace(); }
+
+    std::optional<lists> lists_;  // most calls complete nothing but themselves
 };
 
 }  // namespace shove::in_memory

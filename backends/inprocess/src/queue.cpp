@@ -11,7 +11,7 @@ queue::queue(std::string name, const inprocess::config& limits, position_source&
       ready_(positions),
       alarm_(time) {}
 
-void queue::publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)> done) {
+void queue::publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)>&& done) {
     store_batch batch{std::move(request.messages), {}};
     completions due;
     errc cause{};

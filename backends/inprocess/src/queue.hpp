@@ -34,13 +34,13 @@ public:
 
     /// Stores in order; waits for room until the deadline.
     void store(store_batch batch, steady_time deadline, store_done done);
-    void publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)> done);
+    void publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)>&& done);
 
     /// False: the queue is closed.
     bool attach(receiver& who);
     /// Ends a waiting receive with `errc::closed`.
     void detach(receiver& who);
-    void receive(receiver& who, std::size_t max, receive_done done);
+    void receive(receiver& who, std::size_t max, receive_done&& done);
     /// Ends a waiting receive with `errc::cancelled`.
     void cancel(receiver& who);
     /// Carries out what concerns this queue alone, that is, all but dead letters. Gives what did not happen.

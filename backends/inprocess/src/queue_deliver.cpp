@@ -26,7 +26,7 @@ void queue::detach(receiver& who) {
     due.run();
 }
 
-void queue::receive(receiver& who, std::size_t max, receive_done done) {
+void queue::receive(receiver& who, std::size_t max, receive_done&& done) {
     receive_result got;
     {
         std::lock_guard guard(lock_);

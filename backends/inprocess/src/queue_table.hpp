@@ -3,7 +3,6 @@
 #include "queue.hpp"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
