@@ -7,11 +7,18 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <system_error>
 #include <utility>
 
 namespace shove::cli {
+namespace {
+
+/// Signals within this time are one request: supervisors such as timeout(1) signal a process and then its group.
+constexpr std::chrono::milliseconds one_signal(200);
+
+}  // namespace
 
 stop_signals::stop_signals(std::function<void(unsigned)> arrived) : arrived_(std::move(arrived)) {
     sigset_t wanted;
@@ -35,12 +42,17 @@ stop_signals::~stop_signals() {
 }
 
 void stop_signals::listen() const {
+    std::chrono::steady_clock::time_point last{};
     for (unsigned count = 1;;) {
         std::array<pollfd, 2> waiting{{{signals_, POLLIN, 0}, {end_, POLLIN, 0}}};
         if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
         if (waiting[1].revents != 0) return;
         signalfd_siginfo info{};
-        if (::read(signals_, &info, sizeof info) == sizeof info) arrived_(count++);
+        if (::read(signals_, &info, sizeof info) != sizeof info) continue;
+        const auto now = std::chrono::steady_clock::now();
+        if (count > 1 && now - last < one_signal) continue;
+        last = now;
+        arrived_(count++);
     }
 }
 

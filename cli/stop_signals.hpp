@@ -10,7 +10,8 @@ namespace shove::cli {
 /// the threads made after it. The destructor gives them back.
 class stop_signals {
 public:
-    /// @param arrived  Called on a thread of its own with 1 for the first signal, 2 for the second, …
+    /// @param arrived  Called on a thread of its own with 1 for the first signal, 2 for the second, …;
+    ///                 signals less than 200 ms apart count as one.
     explicit stop_signals(std::function<void(unsigned)> arrived);
     ~stop_signals();
     stop_signals(const stop_signals&) = delete;

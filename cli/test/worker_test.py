@@ -5,6 +5,7 @@ import os
 import pathlib
 import select
 import signal
+import time
 import unittest
 
 from shove_case import ShoveCase, fifo
@@ -229,9 +230,9 @@ class Endings(WorkerCase):
         worker = self.start("worker", "q", "--exec", "trap 'exit 0' TERM; echo >&9; sleep 1000 & wait", *FAST, "--drain",
                             "10m", "--timeout", "none", **self.pass_ticks(ticks))
         self.assertTrue(self.ticks.readline())
-        worker.send_signal(signal.SIGTERM)
-        worker.send_signal(signal.SIGINT)
-        worker.send_signal(signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+            worker.send_signal(number)
+            time.sleep(0.25)  # real time: signals closer than 0.2 s are one
         worker.communicate(timeout=30)
         self.assertIn(worker.returncode, (0, 3))
         self.assertEqual(self.consume("q", 1)[0]["attempt"], 1)

@@ -59,6 +59,26 @@ TEST_F(engine_drain, deliveries_that_arrive_late_are_released) {
     EXPECT_EQ(driver().settled().size(), 1U);
 }
 
+TEST_F(engine_drain, begins_while_a_receive_is_being_asked_for) {
+    const gate asking;
+    const opens_at_exit opener(asking);
+    std::atomic<bool> first{true};
+    driver().on_receive([&] {
+        if (first.exchange(false)) asking.arrive();
+    });
+    group_for(always(ack));
+    auto starting = aside([&] {
+        group().start();
+        return true;
+    });
+    asking.arrivals().wait(1, "the receive");
+    auto stopping = stop_aside(1h);
+    EXPECT_EQ(stopping.wait_for(10ms), std::future_status::timeout) << "the receive has not returned";
+    asking.open();
+    EXPECT_TRUE(stopping.get().clean());
+    EXPECT_TRUE(starting.get());
+}
+
 TEST_F(engine_drain, settles_before_closing_though_it_fails_at_first) {
     driver().on_settle([](const settled_item&) { return error(errc::not_connected); });
     start(always(ack));

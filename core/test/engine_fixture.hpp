@@ -58,9 +58,13 @@ protected:
     }
     /// Starts the fixture's group with one handler.
     void start(detail::raw_function handler, consumer_options how = {}) {
+        group_for(std::move(handler), how);
+        group_->start();
+    }
+    /// Makes the fixture's group without starting it.
+    void group_for(detail::raw_function handler, consumer_options how = {}) {
         group_.emplace(broker().consumer_group());
         group_->add(topic(), std::move(handler), how);
-        group_->start();
     }
     any_group& group() { return *group_; }
     consumer_stats stats() const { return group_->stats("orders"); }

@@ -164,6 +164,11 @@ void scripted_driver::release_settles() {
         each();
 }
 
+void scripted_driver::on_receive(std::function<void()> action) {
+    const std::lock_guard lock(mutex_);
+    answers_.receive = std::move(action);
+}
+
 void scripted_driver::on_settle(std::function<error(const settled_item&)> answer) {
     const std::lock_guard lock(mutex_);
     answers_.settle = std::move(answer);

@@ -18,6 +18,7 @@ public:
 
     void receive(std::size_t max, receive_done done) override {
         driver_->log_.add("receive " + std::to_string(max));
+        if (const auto action = driver_->current().receive) action();
         error failure;
         {
             const std::lock_guard lock(driver_->mutex_);

@@ -111,8 +111,8 @@ public:
     run_outcome stop(milliseconds drain) { return core_.stop(drain); }
     /// Starts, waits for the stop token (or until every consumer has failed), drains. Blocks.
     run_outcome run_until(std::stop_token stop, milliseconds drain) { return core_.run_until(std::move(stop), drain); }
-    /// Starts, waits for SIGINT or SIGTERM, drains; a second signal ends the drain at once. Blocks.
-    /// The signals are handled only while this runs.
+    /// Starts, waits for SIGINT or SIGTERM, drains; a second signal, 200 ms later or more, ends the drain
+    /// at once. Blocks. The signals are handled only while this runs.
     run_outcome run_until_signal(milliseconds drain) { return core_.run_until_signal(drain); }
     /// As `run_until`; completes with `void(error_code, run_outcome)`. Cancellation: by the stop token.
     template <class Token>

@@ -101,7 +101,7 @@ void consumer::begin_drain() {
     std::shared_ptr<spi::subscription> subscription;
     {
         lock_type lock(mutex_);
-        if (receiving_) subscription = subscription_;
+        if (receiving_ && !asking_) subscription = subscription_;
     }
     if (subscription) subscription->cancel_receive();
     pump();

@@ -181,6 +181,7 @@ private:
     bool flush_timer_ = false;
     bool flush_now_ = false;
     bool receiving_ = false;
+    bool asking_ = false;  ///< `receive` has not returned yet: the driver may not know of it.
     bool receive_paused_ = false;
     std::size_t unsettled_ = 0;
     bool pumping_ = false;

@@ -55,10 +55,17 @@ bool consumer::pump_once(lock_type& lock) {
     }
     if (wants_receive()) {
         receiving_ = true;
+        asking_ = true;
         const auto max = credit();
         lock.unlock();
         subscription->receive(max, [self = shared_from_this()](auto batch) { self->received(std::move(batch)); });
         lock.lock();
+        asking_ = false;
+        if (receiving_ && phase_ != phase::running) {  // the drain began before the driver knew of this receive
+            lock.unlock();
+            subscription->cancel_receive();
+            lock.lock();
+        }
         return true;
     }
     return false;

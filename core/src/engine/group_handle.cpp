@@ -3,9 +3,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include "broker_core.hpp"
@@ -13,6 +15,12 @@
 #include "group_core.hpp"
 
 namespace shove {
+namespace {
+
+/// Signals within this time are one request: supervisors such as timeout(1) signal a process and then its group.
+constexpr auto one_signal = milliseconds(200);
+
+}  // namespace
 
 void run_outcome::exit() const {
     std::fflush(nullptr);
@@ -54,13 +62,18 @@ run_outcome group_handle::run_until_signal(milliseconds drain) {
     boost::asio::signal_set signals(context, SIGINT, SIGTERM);
     std::stop_source stop;
     auto& core = *core_;
-    signals.async_wait([&](error_code failed, int) {
+    std::chrono::steady_clock::time_point first{};
+    std::function<void(error_code)> arrived = [&](error_code failed) {
         if (failed) return;
-        stop.request_stop();
-        signals.async_wait([&](error_code again, int) {
-            if (!again) core.cut_drain();
-        });
-    });
+        const auto now = std::chrono::steady_clock::now();
+        if (stop.request_stop()) {
+            first = now;
+        } else if (now - first >= one_signal) {
+            core.cut_drain();
+        }
+        signals.async_wait([&](error_code code, int) { arrived(code); });
+    };
+    signals.async_wait([&](error_code code, int) { arrived(code); });
     std::jthread listener([&] { context.run(); });
     struct guard {
         boost::asio::io_context& context;

@@ -53,6 +53,8 @@ public:
     // What is answered. Each is called without a lock, and may be set while things run.
     /// The next so many calls of `receive` fail.
     void fail_receives(error why, std::size_t times);
+    /// Runs at the start of every `receive`, before the driver knows of it.
+    void on_receive(std::function<void()> action);
     /// For each settlement: no error, or why it did not happen.
     void on_settle(std::function<error(const settled_item&)> answer);
     /// Holds answers to `settle` until `release_settles`.
@@ -102,6 +104,7 @@ private:
 
     /// Answers of the test, replaced as a whole.
     struct answers {
+        std::function<void()> receive;
         std::function<error(const settled_item&)> settle;
         std::function<std::vector<std::uint64_t>(const std::vector<std::uint64_t>&)> extend;
         std::function<error(std::uint64_t)> isolate;
