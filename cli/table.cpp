@@ -75,6 +75,7 @@ std::string table::line(const std::vector<std::string>& cells) const {
 
 std::string table::header() const {
     std::vector<std::string> titles;
+    titles.reserve(columns_.size());
     for (const auto& each : columns_)
         titles.push_back(each.title);
     auto text = line(titles);

@@ -14,10 +14,13 @@ function(shove_private_flags target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
-# Sanitized test code is not optimised: it takes a third of the time to compile, and little longer to run.
+# Test code is hardly optimised: it takes a third less time to compile (sanitized: two thirds), and little longer
+# to run.
 function(shove_test_code_flags target)
   if(SHOVE_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 

@@ -5,15 +5,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 filter=${1:-'^(core/src|backends/[^/]+/src|cli)/'}
-build=build/asan
-[ -f $build/compile_commands.json ] || cmake --preset asan >/dev/null
-mkdir -p build/tidy
+build=build/tidy  # only configured, for its compile commands
+cmake --preset asan -B $build -DSHOVE_BUILD_CLI=ON >/dev/null
+mkdir -p $build/stamps
 
 # Headers decide for everybody: their hash is in each stamp.
 rules=$( (cat .clang-tidy tools/tidy.sh; git ls-files -co --exclude-standard -- '*.hpp' | sort | xargs cat) | sha256sum)
 files=() stamps=()
 while read -r f; do
-    stamp=build/tidy/$( (echo "$rules $f"; cat "$f") | sha256sum | cut -c1-32)
+    stamp=$build/stamps/$( (echo "$rules $f"; cat "$f") | sha256sum | cut -c1-32)
     [ -f "$stamp" ] || { files+=("$f"); stamps+=("$stamp"); }
 done < <(git ls-files -co --exclude-standard -- '*.cpp' | grep -E "$filter" | grep -vE '/(test|example|fuzz)/' | sort)
 [ ${#files[@]} -gt 0 ] || { echo "tidy: nothing has changed"; exit 0; }

@@ -6,15 +6,14 @@
 namespace shove::sqlite_backend {
 
 void ending::wait(steady_time deadline, clock& time, spi::callback<void(error)> done) {
-    std::uint64_t ticket = 0;
-    {
-        const std::lock_guard lock(guard_);
-        if (!reached_) {
-            ticket = ++last_ticket_;
-            waiting_.push_back({ticket, std::move(done)});
-        }
+    std::unique_lock lock(guard_);
+    if (reached_) {
+        lock.unlock();
+        return done({});
     }
-    if (ticket == 0) return done({});
+    const auto ticket = ++last_ticket_;
+    waiting_.push_back({ticket, std::move(done)});
+    lock.unlock();
     // The timer stays when the end comes first; then it finds nobody.
     if (deadline != steady_time::max()) {
         time.call_at(deadline, [self = shared_from_this(), ticket] { self->expire(ticket); });

@@ -11,33 +11,32 @@ error closed_error() {
 }
 
 void mailbox::post(std::unique_ptr<job> what) {
-    {
-        const std::lock_guard lock(guard_);
-        if (!shut_) others_.push_back(std::move(what));
+    std::unique_lock lock(guard_);
+    if (shut_) {
+        lock.unlock();
+        return what->refuse(closed_error());
     }
-    if (what) return what->refuse(closed_error());
+    others_.push_back(std::move(what));
+    lock.unlock();
     change_.notify_one();
 }
 
 void mailbox::publish(std::unique_ptr<publish_job> what, clock& time) {
     const auto deadline = what->deadline();
-    error refused;
-    std::uint64_t ticket = 0;
-    {
-        const std::lock_guard lock(guard_);
-        if (shut_) {
-            refused = closed_error();
-        } else if (waiting_.empty() && has_room(*what)) {
-            admit(std::move(what));
-        } else if (deadline <= time.now()) {
-            refused = full();
-        } else {
-            ticket = ++last_ticket_;
-            waiting_.push_back({ticket, 0, std::move(what)});
-        }
+    std::unique_lock lock(guard_);
+    if (!shut_ && waiting_.empty() && has_room(*what)) {
+        admit(std::move(what));
+        lock.unlock();
+        return change_.notify_one();
     }
-    if (what) return what->refuse(refused);
-    if (ticket == 0) return change_.notify_one();
+    if (shut_ || deadline <= time.now()) {
+        const auto refused = shut_ ? closed_error() : full();
+        lock.unlock();
+        return what->refuse(refused);
+    }
+    const auto ticket = ++last_ticket_;
+    waiting_.push_back({ticket, 0, std::move(what)});
+    lock.unlock();
     if (deadline != steady_time::max()) arm(ticket, deadline, time);
 }
 

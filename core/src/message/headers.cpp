@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "base64.hpp"
+#include "../codec/base64.hpp"
 
 // Encoded form of one header: u16 name size, u8 type, u32 value size, name, value; host byte order,
 // since it never leaves the machine. Numbers take 8 bytes, a boolean 1.
@@ -15,6 +15,12 @@ namespace shove {
 namespace {
 
 constexpr std::size_t fixed_size = 7;
+
+std::string base64_of(std::string_view bytes) {
+    std::string text(detail::base64_size(bytes.size()), '\0');
+    detail::base64_encode(std::as_bytes(std::span(bytes)), text.data());
+    return text;
+}
 
 struct raw_header {
     std::string_view name;
@@ -143,7 +149,7 @@ std::string header_value::to_string() const {
             return std::string(bytes_);
         case header_type::binary:
         case header_type::foreign:
-            return detail::to_base64(bytes_);
+            return base64_of(bytes_);
     }
     return {};
 }

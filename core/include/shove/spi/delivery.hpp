@@ -16,7 +16,9 @@ namespace shove::spi {
 /// when it delays or dead-letters it and hands it back unchanged; it never computes with it, except
 /// for `crashes`, which it raises when the process that held the delivery died during the call.
 struct history {
-    std::uint32_t retries = 0;  ///< Calls that ended in retry, an exception or a timeout.
+    /// Times it was put back after a call that ended in retry, an exception or a timeout. The call that spends
+    /// the budget is not put back, so a dead letter of `max_retries_exceeded` shows `max_retries`.
+    std::uint32_t retries = 0;
     std::uint32_t crashes = 0;  ///< Deaths of a process during a call.
     std::string first_error;    ///< At most `max_error_bytes`, valid UTF-8.
     std::string last_error;
