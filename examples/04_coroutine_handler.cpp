@@ -1,4 +1,5 @@
 // A handler that waits without holding a thread: 100 calls of 50 ms each, all at once, on one thread or two.
+#include <shove/async.hpp>
 #include <shove/inprocess.hpp>
 #include <shove/shove.hpp>
 

@@ -6,32 +6,67 @@
 
 namespace shove::bench {
 
-board::board(std::uint64_t total) : total_(total), latency_(std::make_unique<std::atomic<std::uint64_t>[]>(total)) {}
+board::board(std::uint64_t total)
+    : total_(total),
+      blocks_count_((total + block_size - 1) / block_size),
+      latency_(std::make_unique<std::atomic<std::uint64_t>[]>(total)),
+      blocks_(std::make_unique<block[]>(blocks_count_)) {}
 
 bool board::begin(const sample& message) noexcept {
-    if (message.seq == probe_seq) {
-        probed_.set();
+    if (message.seq >= total_) {
+        strangers_.fetch_add(1, std::memory_order_relaxed);
+        if (message.seq == probe_seq) {
+            probed_.set();
+        } else {
+            duplicates_.fetch_add(1, std::memory_order_relaxed);
+        }
         return false;
     }
+    blocks_[message.seq / block_size].calls.fetch_add(1, std::memory_order_relaxed);
     const auto now = now_ns();
     const auto waited = (now > message.sent_ns ? now - message.sent_ns : 0) + 1;
     std::uint64_t none = 0;
-    if (message.seq >= total_ ||
-        !latency_[message.seq].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
+    if (!latency_[message.seq].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
         duplicates_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }
     return true;
 }
 
-void board::end() noexcept {
-    const auto count = done_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (count == total_ / 10) at_tenth_.store(now_ns());
-    if (count == total_ - total_ / 10) at_nine_tenths_.store(now_ns());
-    if (count == total_) {
+void board::end(std::uint64_t seq) noexcept {
+    const auto index = seq / block_size;
+    const auto whole = in_block(index);
+    if (blocks_[index].done.fetch_add(1, std::memory_order_acq_rel) + 1 < whole) return;
+    const auto before = done_.fetch_add(whole, std::memory_order_acq_rel);
+    note_progress(before, before + whole);
+}
+
+std::uint64_t board::in_block(std::uint64_t index) const noexcept {
+    return std::min(block_size, total_ - index * block_size);
+}
+
+void board::note_progress(std::uint64_t before, std::uint64_t after) noexcept {
+    const auto passed = [&](std::uint64_t mark) { return before < mark && mark <= after; };
+    if (passed(total_ / 10)) at_tenth_.store(now_ns());
+    if (passed(total_ - total_ / 10)) at_nine_tenths_.store(now_ns());
+    if (passed(total_)) {
         at_last_.store(now_ns());
         finished_.set();
     }
+}
+
+std::uint64_t board::calls() const noexcept {
+    auto sum = strangers_.load();
+    for (std::uint64_t i = 0; i < blocks_count_; ++i)
+        sum += blocks_[i].calls.load();
+    return sum;
+}
+
+std::uint64_t board::handled() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < blocks_count_; ++i)
+        sum += blocks_[i].done.load();
+    return sum;
 }
 
 double board::steady_rate() const noexcept {

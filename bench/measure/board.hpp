@@ -11,23 +11,22 @@
 namespace shove::bench {
 
 /// Where handlers note what they got. Lock-free, except for the two events.
-/// @par Thread safety  `called`, `begin` and `end` may be called from several threads at once.
+/// @par Thread safety  `begin` and `end` may be called from several threads at once.
 class board {
 public:
     /// @param total  Messages expected; their `seq` is below it.
     explicit board(std::uint64_t total);
 
-    void called() noexcept { calls_.fetch_add(1, std::memory_order_relaxed); }
     /// At the start of a handler. True if this delivery counts: not the probe, not a double.
     bool begin(const sample& message) noexcept;
-    /// At the end of a handler that counts.
-    void end() noexcept;
+    /// At the end of a handler whose `begin` was true, with its message's `seq`.
+    void end(std::uint64_t seq) noexcept;
 
     event& finished() noexcept { return finished_; }
     event& probed() noexcept { return probed_; }
 
-    std::uint64_t calls() const noexcept { return calls_.load(); }
-    std::uint64_t handled() const noexcept { return done_.load(); }
+    std::uint64_t calls() const noexcept;
+    std::uint64_t handled() const noexcept;
     std::uint64_t duplicates() const noexcept { return duplicates_.load(); }
     /// When the last message was handled; 0: it was not.
     std::uint64_t finished_at() const noexcept { return at_last_.load(); }
@@ -37,11 +36,23 @@ public:
     std::vector<std::uint64_t> latencies() const;
 
 private:
+    /// Counts of messages that follow one another: mostly one consumer's, so that no counter is everybody's.
+    struct block {
+        std::atomic<std::uint32_t> calls{0};
+        std::atomic<std::uint32_t> done{0};
+    };
+    static constexpr std::uint64_t block_size = 64;
+
+    std::uint64_t in_block(std::uint64_t index) const noexcept;
+    void note_progress(std::uint64_t before, std::uint64_t after) noexcept;
+
     std::uint64_t total_;
+    std::uint64_t blocks_count_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> latency_;  // ns plus one; 0: not handled yet
-    alignas(64) std::atomic<std::uint64_t> calls_{0};
-    alignas(64) std::atomic<std::uint64_t> done_{0};
+    std::unique_ptr<block[]> blocks_;
+    alignas(64) std::atomic<std::uint64_t> done_{0};  ///< Of whole blocks.
     alignas(64) std::atomic<std::uint64_t> duplicates_{0};
+    std::atomic<std::uint64_t> strangers_{0};  ///< Calls for the probe, or for a `seq` that is none.
     std::atomic<std::uint64_t> at_tenth_{0};
     std::atomic<std::uint64_t> at_nine_tenths_{0};
     std::atomic<std::uint64_t> at_last_{0};

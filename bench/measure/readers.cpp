@@ -1,5 +1,7 @@
 #include "readers.hpp"
 
+#include <shove/async.hpp>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -19,8 +21,7 @@ struct plain_handler {
     board* notes;
 
     outcome operator()(const sample& message) const {
-        notes->called();
-        if (notes->begin(message)) notes->end();
+        if (notes->begin(message)) notes->end(message.seq);
         return ack;
     }
 };
@@ -32,12 +33,11 @@ struct waiting_handler {
     std::uint64_t longest_us;
 
     asio::awaitable<outcome> operator()(sample message) const {
-        notes->called();
         if (!notes->begin(message)) co_return ack;
         const auto executor = co_await asio::this_coro::executor;
         asio::steady_timer timer(executor, wait_of(message.seq));
         co_await timer.async_wait(asio::use_awaitable);
-        notes->end();
+        notes->end(message.seq);
         co_return ack;
     }
 

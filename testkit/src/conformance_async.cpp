@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include <shove/async.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>

@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include <shove/async.hpp>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -3,27 +3,40 @@
 #include <shove/admin.hpp>
 #include <shove/clock.hpp>
 #include <shove/consumer_group.hpp>
+#include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/publisher.hpp>
 #include <shove/spi/backend.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
-
+#include <concepts>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace shove {
 
 enum class log_level : std::uint8_t { debug, info, warning, error };
 
+/// An Asio executor of the caller's, or none. Made from any executor (include <shove/async.hpp>).
+class broker_executor {
+public:
+    broker_executor() = default;
+    template <class Executor>
+        requires(!std::same_as<Executor, broker_executor>)
+    broker_executor(Executor executor)  // NOLINT(google-explicit-constructor): an option, given as it is
+        : given_(std::make_shared<boost::asio::any_io_executor>(std::move(executor))) {}
+    const std::shared_ptr<boost::asio::any_io_executor>& given() const noexcept { return given_; }
+
+private:
+    std::shared_ptr<boost::asio::any_io_executor> given_;
+};
+
 /// How a broker works inside this process.
 struct broker_options {
     /// Threads for plain handlers; 0: the larger of 4 and twice the cores.
     unsigned worker_threads = 0;
     /// Where coroutine handlers and completions run; nothing: a pool of the broker's own.
-    std::optional<boost::asio::any_io_executor> executor{};
+    broker_executor executor{};
     /// Where time comes from; null: the machine.
     std::shared_ptr<shove::clock> clock{};
     /// Where what people should know goes, one line each; null: warnings and errors to stderr. May be
@@ -57,20 +70,22 @@ private:
 
 struct declare_op {
     broker_handle handle;
-    void operator()(boost::asio::any_completion_handler<void(error_code)> done,
-                    std::shared_ptr<const queue_topology> topology) const {
+    template <class Done>
+    void operator()(Done done, std::shared_ptr<const queue_topology> topology) const {
         handle.async_declare(std::move(topology), std::move(done));
     }
 };
 struct ping_op {
     broker_handle handle;
-    void operator()(boost::asio::any_completion_handler<void(error_code)> done, milliseconds deadline) const {
+    template <class Done>
+    void operator()(Done done, milliseconds deadline) const {
         handle.async_ping(deadline, std::move(done));
     }
 };
 struct close_op {
     broker_handle handle;
-    void operator()(boost::asio::any_completion_handler<void(error_code)> done, milliseconds deadline) const {
+    template <class Done>
+    void operator()(Done done, milliseconds deadline) const {
         handle.async_close(deadline, std::move(done));
     }
 };
@@ -119,8 +134,8 @@ public:
     template <topic_type T, class Token>
     auto async_declare(Token&& token) const {
         detail::check_capabilities<B, T>();
-        return boost::asio::async_initiate<Token, void(error_code)>(detail::declare_op{handle_}, token,
-                                                                    detail::topology_of<T>());
+        return detail::please_include_shove_async_hpp<void(error_code), Token>(detail::declare_op{handle_}, token,
+                                                                               detail::topology_of<T>());
     }
 
     shove::publisher<B> publisher() const { return shove::publisher<B>(handle_.core()); }
@@ -145,14 +160,16 @@ public:
     result<void> ping(milliseconds deadline = milliseconds(5'000)) const { return handle_.ping(deadline); }
     template <class Token>
     auto async_ping(milliseconds deadline, Token&& token) const {
-        return boost::asio::async_initiate<Token, void(error_code)>(detail::ping_op{handle_}, token, deadline);
+        return detail::please_include_shove_async_hpp<void(error_code), Token>(detail::ping_op{handle_}, token,
+                                                                               deadline);
     }
     /// Flushes and ends the connection; idempotent. Groups that still run are drained first. Ends by the
     /// deadline whatever the broker does. Blocks.
     result<void> close(milliseconds deadline = milliseconds(5'000)) { return handle_.close(deadline); }
     template <class Token>
     auto async_close(milliseconds deadline, Token&& token) {
-        return boost::asio::async_initiate<Token, void(error_code)>(detail::close_op{handle_}, token, deadline);
+        return detail::please_include_shove_async_hpp<void(error_code), Token>(detail::close_op{handle_}, token,
+                                                                               deadline);
     }
 
     const spi::capabilities& capabilities() const noexcept { return handle_.capabilities(); }

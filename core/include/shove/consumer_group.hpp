@@ -1,13 +1,11 @@
 #pragma once
 
 #include <shove/consumer_options.hpp>
+#include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/detail/handler.hpp>
 #include <shove/run_outcome.hpp>
 #include <shove/topic.hpp>
-
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/async_result.hpp>
 
 #include <initializer_list>
 #include <memory>
@@ -43,8 +41,8 @@ private:
 
 struct group_run_op {
     group_handle handle;
-    void operator()(boost::asio::any_completion_handler<void(error_code, run_outcome)> done, std::stop_token stop,
-                    milliseconds drain) const {
+    template <class Done>
+    void operator()(Done done, std::stop_token stop, milliseconds drain) const {
         handle.async_run(std::move(stop), drain, std::move(done));
     }
 };
@@ -66,7 +64,7 @@ public:
 
     /// Consumes topic `T`; its topology is declared at the start.
     /// @param handler  `outcome(message)` or `outcome(message, const delivery&)`, plain or a coroutine
-    ///                 (`asio::awaitable<outcome>`). What it throws counts as retry.
+    ///                 (`asio::awaitable<outcome>`; include <shove/async.hpp>). What it throws counts as retry.
     template <topic_type T, class H>
     consumer_group& add(H handler, consumer_options options = {}) {
         detail::check_capabilities<B, T>();
@@ -117,8 +115,8 @@ public:
     /// As `run_until`; completes with `void(error_code, run_outcome)`. Cancellation: by the stop token.
     template <class Token>
     auto async_run(std::stop_token stop, milliseconds drain, Token&& token) {
-        return boost::asio::async_initiate<Token, void(error_code, run_outcome)>(detail::group_run_op{core_}, token,
-                                                                                 std::move(stop), drain);
+        return detail::please_include_shove_async_hpp<void(error_code, run_outcome), Token>(
+            detail::group_run_op{core_}, token, std::move(stop), drain);
     }
 
     /// Counts of the registration for that queue (the dead-letter queue's name for `add_dead`), summed

@@ -1,13 +1,11 @@
 #pragma once
 
 #include <shove/clock.hpp>
+#include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/headers.hpp>
 #include <shove/spi/driver.hpp>
 #include <shove/topic.hpp>
-
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/async_result.hpp>
 
 #include <memory>
 #include <optional>
@@ -122,15 +120,16 @@ private:
 
 struct publish_one_op {
     publisher_core core;
-    void operator()(boost::asio::any_completion_handler<void(error_code, receipt)> done, prepared_batch batch) const {
+    template <class Done>
+    void operator()(Done done, prepared_batch batch) const {
         core.async_one(std::move(batch), std::move(done));
     }
 };
 
 struct publish_all_op {
     publisher_core core;
-    void operator()(boost::asio::any_completion_handler<void(error_code, batch_report)> done,
-                    prepared_batch batch) const {
+    template <class Done>
+    void operator()(Done done, prepared_batch batch) const {
         core.async_all(std::move(batch), std::move(done));
     }
 };
@@ -176,8 +175,8 @@ public:
     /// As `publish`; completes with `void(error_code, receipt)`. The message is encoded before this returns.
     template <topic_type T, class Token>
     auto async_publish(const typename T::message_type& message, const publish_options& options, Token&& token) const {
-        return boost::asio::async_initiate<Token, void(error_code, receipt)>(detail::publish_one_op{core_}, token,
-                                                                             prepare<T>(message, options));
+        return detail::please_include_shove_async_hpp<void(error_code, receipt), Token>(
+            detail::publish_one_op{core_}, token, prepare<T>(message, options));
     }
 
     /// Publishes a message that is handed out no earlier than `delay` from now.
@@ -212,8 +211,8 @@ public:
     template <topic_type T, std::ranges::input_range Messages, class Token>
         requires std::convertible_to<std::ranges::range_reference_t<Messages>, const typename T::message_type&>
     auto async_publish_batch(Messages&& messages, const publish_options& options, Token&& token) const {
-        return boost::asio::async_initiate<Token, void(error_code, batch_report)>(detail::publish_all_op{core_}, token,
-                                                                                  prepare_range<T>(messages, options));
+        return detail::please_include_shove_async_hpp<void(error_code, batch_report), Token>(
+            detail::publish_all_op{core_}, token, prepare_range<T>(messages, options));
     }
 
     /// Publishes bytes to a topic known only at run time. Blocks.

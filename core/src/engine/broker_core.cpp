@@ -36,7 +36,7 @@ broker_core::~broker_core() {
 }
 
 boost::asio::any_io_executor broker_core::executor() {
-    if (options_.executor) return *options_.executor;
+    if (options_.executor.given()) return *options_.executor.given();
     std::lock_guard lock(mutex_);
     if (!pool_) pool_ = std::make_unique<boost::asio::thread_pool>(std::max(1u, std::thread::hardware_concurrency()));
     return pool_->get_executor();

@@ -3,6 +3,7 @@
 #include <shove/broker.hpp>
 #include <shove/spi/driver.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <atomic>

@@ -5,6 +5,8 @@
 #include <shove/run_outcome.hpp>
 #include <shove/spi/driver.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/strand.hpp>
 

@@ -2,14 +2,14 @@
 
 #include <shove/codec.hpp>
 #include <shove/delivery.hpp>
+#include <shove/detail/asio_forms.hpp>
 #include <shove/outcome.hpp>
 #include <shove/topic.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-
 #include <concepts>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -90,11 +90,8 @@ inline constexpr bool keeps_message =
 /// Larger payloads leave no message object behind.
 inline constexpr std::size_t max_kept_payload = 64 * 1024;
 
-template <class T, class H, bool Coroutine>
-class typed_handler;
-
 template <class T, class H>
-class typed_handler<T, H, false> final : public handler_base {
+class typed_handler final : public handler_base {
 public:
     explicit typed_handler(H handler) : handler_(std::move(handler)) {}
     call_result call(delivery& info, decode_scratch& scratch) override {
@@ -123,34 +120,7 @@ private:
 };
 
 template <class T, class H>
-class typed_handler<T, H, true> final : public handler_base {
-public:
-    explicit typed_handler(H handler) : handler_(std::move(handler)) {}
-    bool is_coroutine() const noexcept override { return true; }
-    call_result call(delivery&, decode_scratch&) override { return {reject}; }  // never called: see co_call
-    call_awaitable co_call(delivery& info, decode_scratch& scratch) override {
-        typename T::message_type message{};
-        call_result ended;
-        if (auto decoded = message_source<T>::decode(info, message, scratch); !decoded) {
-            ended.outcome = reject;
-            ended.undecodable = true;
-            ended.decode_error = decoded.error().message();
-            co_return ended;
-        }
-        auto answer = call_handler(handler_, std::move(message), info);
-        ended.outcome = co_await std::move(answer);
-        co_return ended;
-    }
-
-private:
-    H handler_;
-};
-
-template <class T, class H, bool Coroutine>
-class typed_dead_handler;
-
-template <class T, class H>
-class typed_dead_handler<T, H, false> final : public handler_base {
+class typed_dead_handler final : public handler_base {
 public:
     explicit typed_dead_handler(H handler) : handler_(std::move(handler)) {}
     call_result call(delivery& info, decode_scratch& scratch) override {
@@ -166,36 +136,21 @@ private:
 };
 
 template <class T, class H>
-class typed_dead_handler<T, H, true> final : public handler_base {
-public:
-    explicit typed_dead_handler(H handler) : handler_(std::move(handler)) {}
-    bool is_coroutine() const noexcept override { return true; }
-    call_result call(delivery&, decode_scratch&) override { return {reject}; }  // never called: see co_call
-    call_awaitable co_call(delivery& info, decode_scratch& scratch) override {
-        typename T::message_type message{};
-        const auto decoded = message_source<T>::decode(info, message, scratch);
-        const std::string text = decoded ? std::string() : decoded.error().message();
-        const dead_letter<typename T::message_type> letter{decoded ? &message : nullptr, text, info};
-        auto answer = call_handler(handler_, letter, info);
-        call_result ended;
-        ended.outcome = co_await std::move(answer);
-        co_return ended;
-    }
-
-private:
-    H handler_;
-};
-
-template <class T, class H>
 std::shared_ptr<handler_base> erase_handler(H handler) {
-    constexpr bool coroutine = is_outcome_awaitable<answer_of<H, typename T::message_type>>;
-    return std::make_shared<typed_handler<T, H, coroutine>>(std::move(handler));
+    if constexpr (is_outcome_awaitable<answer_of<H, typename T::message_type>>) {
+        return coroutine_needs_include_shove_async_hpp<T, false>(std::move(handler));
+    } else {
+        return std::make_shared<typed_handler<T, H>>(std::move(handler));
+    }
 }
 
 template <class T, class H>
 std::shared_ptr<handler_base> erase_dead_handler(H handler) {
-    constexpr bool coroutine = is_outcome_awaitable<answer_of<H, const dead_letter<typename T::message_type>&>>;
-    return std::make_shared<typed_dead_handler<T, H, coroutine>>(std::move(handler));
+    if constexpr (is_outcome_awaitable<answer_of<H, const dead_letter<typename T::message_type>&>>) {
+        return coroutine_needs_include_shove_async_hpp<T, true>(std::move(handler));
+    } else {
+        return std::make_shared<typed_dead_handler<T, H>>(std::move(handler));
+    }
 }
 
 /// Handler of a run-time topic: gets bytes.
