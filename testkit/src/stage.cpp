@@ -76,7 +76,7 @@ running stage::consume_dead(const runtime_topic& topic, probe handler, consumer_
 
 std::vector<seen> stage::take(const runtime_topic& topic, std::size_t n) {
     const probe taker;
-    auto taking = consume(topic, taker);
+    auto taking = consume(topic, taker, consumer_options{}.sequential());
     taker.wait(n, "messages of " + queue_of(topic));
     taking.stop();
     return taker.all();
@@ -84,7 +84,7 @@ std::vector<seen> stage::take(const runtime_topic& topic, std::size_t n) {
 
 std::vector<seen> stage::take_dead(const runtime_topic& topic, std::size_t n) {
     const probe taker;
-    auto taking = consume_dead(topic, taker);
+    auto taking = consume_dead(topic, taker, consumer_options{}.sequential());
     taker.wait(n, "dead letters of " + queue_of(topic));
     taking.stop();
     return taker.all();
