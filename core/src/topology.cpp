@@ -55,10 +55,25 @@ result<std::shared_ptr<const queue_topology>> queue_topology::make(const topolog
         made->dead_letter_queue = spec.dlq_name().empty() ? prefix + "-dlq" : std::string(spec.dlq_name());
     }
     made->allow_message_loss = spec.loss_allowed();
-    if (spec.is_sequenced()) made->sequencing = shove::sequencing{spec.on_failure(), spec.shards()};
+    if (spec.is_sequenced()) {
+        auto& sequencing = made->sequencing.emplace();
+        sequencing.on_failure = spec.on_failure();
+        for (unsigned i = 0; i < spec.shards(); ++i)
+            sequencing.shard_queues.push_back(made->queue + "-seq-" + std::to_string(i));
+    }
     made->broadcast = spec.is_broadcast();
     made->external = spec.is_external();
     return std::shared_ptr<const queue_topology>(std::move(made));
+}
+
+std::uint16_t sequencing::shard_of(std::string_view key) const noexcept {
+    // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv: the reference's hash, so that both agree on shards.
+    std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+    for (const char c : key) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100'0000'01b3;
+    }
+    return static_cast<std::uint16_t>(hash % shard_queues.size());
 }
 
 }  // namespace shove

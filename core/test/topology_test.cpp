@@ -87,7 +87,7 @@ TEST(topology, loss_may_be_allowed) {
 TEST(topology, the_order_of_steps_does_not_matter) {
     const auto t = made(topology("a").dlq().routing_shards(4).hold(1s).sequenced(sequence_failure::fail_all));
     ASSERT_TRUE(t->sequencing);
-    EXPECT_EQ(t->sequencing->shards, 4);
+    EXPECT_EQ(t->sequencing->shards(), 4);
     EXPECT_EQ(t->sequencing->on_failure, sequence_failure::fail_all);
 }
 

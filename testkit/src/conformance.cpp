@@ -53,6 +53,7 @@ const std::vector<conformance_case>& conformance_cases() {
         add_admin_cases(made);
         add_crash_cases(made);
         add_durability_cases(made);
+        add_sequenced_cases(made);
         return made;
     }();
     return all;

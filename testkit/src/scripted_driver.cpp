@@ -131,7 +131,7 @@ bool scripted_driver::carry_out(const answers& script, const std::string& queue,
         const std::lock_guard lock(mutex_);
         const bool ends = !why || why == errc::lease_lost;
         if (!out_.contains(item.tag) && !lost_.contains(item.tag)) breach("settled twice: " + item.body);
-        if (ends) out_.erase(item.tag);
+        if (ends && what.kind != spi::settlement_kind::keep) out_.erase(item.tag);
     }
     (why ? refused_ : settled_).add(std::move(item));
     return !why;

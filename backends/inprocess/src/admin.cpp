@@ -81,4 +81,21 @@ void admin::remove(std::string queue, std::vector<std::uint64_t> cursors, spi::c
     done(count);
 }
 
+void admin::list_keys(std::vector<std::string> queues,
+                      spi::callback<void(result<std::vector<spi::poisoned_key>>)> done) {
+    std::vector<spi::poisoned_key> found;
+    for (const auto& name : queues) {
+        auto* at = core_.find(name);
+        if (core_.closed() || !at) return done(core_.missing(name));
+        at->list_poisoned(found);
+    }
+    done(std::move(found));
+}
+
+void admin::release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) {
+    auto* at = core_.find(queue);
+    if (core_.closed() || !at) return done(core_.missing(queue));
+    done(std::size_t{at->unpoison(key) ? 1U : 0U});
+}
+
 }  // namespace shove::in_memory

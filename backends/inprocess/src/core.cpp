@@ -7,7 +7,6 @@ namespace {
 
 /// What a topology asks for and this backend does not have; empty: nothing.
 std::string_view beyond_us(const queue_topology& topology) noexcept {
-    if (topology.sequencing) return "sequenced()";
     if (topology.broadcast) return "broadcast()";
     if (topology.external) return "external()";
     if (!topology.reader_group.empty()) return "for_consumer_group()";
@@ -40,11 +39,14 @@ error core::declare(const queue_topology& topology) {
         return {errc::unsupported,
                 "queue '" + topology.queue + "': the in-process backend has no " + std::string(what)};
     }
-    find_or_add(topology.queue);
+    const auto names = topology.sequencing ? topology.sequencing->shard_queues : std::vector{topology.queue};
+    for (const auto& name : names)
+        find_or_add(name);
     if (topology.dead_letter_queue.empty()) return {};
     find_or_add(topology.dead_letter_queue);
     std::lock_guard guard(declaring_);
-    dead_letter_queues_.insert_or_assign(topology.queue, topology.dead_letter_queue);
+    for (const auto& name : names)
+        dead_letter_queues_.insert_or_assign(name, topology.dead_letter_queue);
     return {};
 }
 

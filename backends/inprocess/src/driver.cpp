@@ -6,16 +6,17 @@ namespace shove::in_memory {
 
 void driver::publish(const queue_topology& topology, spi::publish_request request,
                      spi::callback<void(spi::publish_report)> done) {
-    queue* target = core_->find(topology.queue);
+    const auto& name = topology.place_of(request.shard);
+    queue* target = core_->find(name);
     if (target) return target->publish(std::move(request), std::move(done));
     spi::publish_report report;
     report.each.resize(request.messages.size(), {spi::publish_status::not_attempted, errc::not_attempted});
-    if (!report.each.empty()) report.each.front() = {spi::publish_status::failed, core_->missing(topology.queue)};
+    if (!report.each.empty()) report.each.front() = {spi::publish_status::failed, core_->missing(name)};
     done(std::move(report));
 }
 
 void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) {
-    const std::string name = from.dead_letters ? from.topology->dead_letter_queue : from.topology->queue;
+    const std::string name = from.dead_letters ? from.topology->dead_letter_queue : from.topology->place_of(from.shard);
     if (from.prefetch == 0)
         return done(error(errc::invalid_argument, "queue '" + name + "': prefetch must be at least 1"));
     queue* source = core_->find(name);

@@ -12,6 +12,7 @@ struct record {
     std::unique_ptr<spi::history> past;
     std::uint32_t deliveries = 0;
     bool redelivered = false;
+    wall_time not_before{};
 };
 
 /// One message at rest: two pointers, since almost all messages have no record.

@@ -11,6 +11,8 @@
 
 #include <shove/inprocess.hpp>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,6 +51,10 @@ public:
     void forget(receiver& who, std::size_t messages, std::size_t bytes);
     std::size_t weigh(const message& msg) const noexcept { return room_.weigh(msg); }
 
+    void poison(std::string_view key);
+    void list_poisoned(std::vector<spi::poisoned_key>& into);
+    bool unpoison(std::string_view key);
+
     spi::queue_depth depth();
     void browse(std::uint64_t after, std::size_t max, std::vector<spi::browsed>& into);
     held take(const std::vector<std::uint64_t>& positions);
@@ -73,6 +79,10 @@ private:
     /// False: it cannot be done with this delivery.
     bool carry_out(spi::settlement& what);
     void released(receiver& who, std::size_t count);
+    /// Whether an exclusive receiver may take messages now: the queue is its own.
+    bool may_take(receiver& who);
+    /// Gives the queue to the next exclusive receiver once the one that has it is gone with all it held.
+    void pass_on();
     /// Brings together what waits: batches and room, messages and receivers, moments and the alarm.
     void match(completions& due);
     void admit(completions& due);
@@ -93,6 +103,9 @@ private:
     std::vector<receiver*> receivers_;  // the open ones
     turns turns_;
     alarm alarm_;
+    receiver* holder_ = nullptr;                              ///< The exclusive receiver that has the queue.
+    std::uint64_t fence_ = 0;                                 ///< How often the queue went to an exclusive receiver.
+    std::map<std::string, wall_time, std::less<>> poisoned_;  ///< Keys, and since when.
     std::size_t in_flight_ = 0;
     std::size_t idle_ = 0;  ///< Open receivers without an unsettled delivery.
     bool closed_ = false;

@@ -1,5 +1,7 @@
 #include "queue.hpp"
 
+#include <algorithm>
+
 namespace shove::in_memory {
 
 bool queue::attach(receiver& who) {
@@ -22,6 +24,8 @@ void queue::detach(receiver& who) {
         turns_.leave(who);
         if (who.waits())
             due.add(std::move(who.done), error(errc::closed, "the subscription to '" + name_ + "' was closed"));
+        pass_on();
+        match(due);
     }
     due.run();
 }
@@ -34,6 +38,10 @@ void queue::receive(receiver& who, std::size_t max, receive_done&& done) {
             got = error(errc::closed, "the subscription to '" + name_ + "' was closed");
         } else if (max == 0 || who.waits()) {
             got = error(errc::invalid_argument, "one receive at a time, of at least one message");
+        } else if (!may_take(who)) {  // `pass_on` lines it up
+            who.wanted = max;
+            who.done = std::move(done);
+            return;
         } else if (ready_.empty() || who.spare() == 0) {
             who.wanted = max;
             who.done = std::move(done);
@@ -55,6 +63,43 @@ void queue::cancel(receiver& who) {
     due.run();
 }
 
+bool queue::may_take(receiver& who) {
+    if (!who.exclusive || holder_ == &who) return true;
+    if (holder_) return false;
+    holder_ = &who;
+    ++fence_;
+    return true;
+}
+
+void queue::pass_on() {
+    // What a closed holder still has in hand keeps the queue its own: its keys must not be overtaken.
+    if (!holder_ || holder_->open || holder_->unsettled > 0) return;
+    holder_ = nullptr;
+    const auto next = std::find_if(receivers_.begin(), receivers_.end(),
+                                   [](const receiver* each) { return each->exclusive && each->waits(); });
+    if (next == receivers_.end() || !may_take(**next)) return;
+    turns_.join(**next);
+}
+
+void queue::poison(std::string_view key) {
+    std::lock_guard guard(lock_);
+    poisoned_.emplace(key, clock_.wall());
+}
+
+void queue::list_poisoned(std::vector<spi::poisoned_key>& into) {
+    std::lock_guard guard(lock_);
+    for (const auto& [key, since] : poisoned_)
+        into.push_back({name_, key, since});
+}
+
+bool queue::unpoison(std::string_view key) {
+    std::lock_guard guard(lock_);
+    const auto at = poisoned_.find(key);
+    if (at == poisoned_.end()) return false;
+    poisoned_.erase(at);
+    return true;
+}
+
 /// Receivers that have nothing to do and will ask soon: a short queue is shared with them.
 std::size_t queue::idle_others(const receiver& who) const noexcept {
     return who.unsettled == 0 ? idle_ - 1 : idle_;
@@ -65,12 +110,16 @@ std::vector<spi::delivery> queue::hand_out(receiver& who, std::size_t max, std::
     const std::size_t count = std::min({share, max, who.spare()});
     std::vector<spi::delivery> batch;
     batch.reserve(count);
-    ready_.take_front(count, [&batch](place where, entry& item) {
+    const auto fence = who.exclusive ? std::optional(fence_) : std::nullopt;
+    ready_.take_front(count, [&](place where, entry& item) {
         auto& d = batch.emplace_back();
         d.msg = std::move(item.msg);
         d.tag = where.tag();
         d.deliveries = 1;
+        d.fence = fence;
+        if (!poisoned_.empty()) d.poisoned = poisoned_.contains(d.msg.key().value_or(""));
         if (!item.known) return;
+        d.not_before = item.known->not_before;
         d.deliveries += item.known->deliveries;
         d.redelivered = item.known->redelivered;
         d.past = std::move(item.known->past);
@@ -87,15 +136,22 @@ std::vector<spi::failed_settlement> queue::settle(receiver& who, std::vector<spi
     completions due;
     {
         std::lock_guard guard(lock_);
-        const errc refusal = closed_ ? errc::closed : batch.size() > who.unsettled ? errc::lease_lost : errc::ok;
+        // What is kept stays in flight; a message may be kept and given back in one batch.
+        const auto stays = [](const auto& what) { return what.kind == spi::settlement_kind::keep; };
+        const auto leaving = batch.size() - static_cast<std::size_t>(std::count_if(batch.begin(), batch.end(), stays));
+        const errc refusal = closed_ ? errc::closed : leaving > who.unsettled ? errc::lease_lost : errc::ok;
+        std::size_t gone = 0;
         for (auto& what : batch) {
+            const bool kept = stays(what);
             if (refusal != errc::ok) {
                 failed.push_back({std::move(what), explain(refusal)});
             } else if (!carry_out(what)) {
                 failed.push_back({std::move(what), explain(errc::invalid_argument)});
+            } else if (!kept) {
+                ++gone;
             }
         }
-        released(who, batch.size() - failed.size());
+        released(who, gone);
         match(due);
     }
     due.run();
@@ -109,10 +165,12 @@ bool queue::carry_out(spi::settlement& what) {
         return true;
     }
     if (!item.msg) return false;
+    if (what.kind == spi::settlement_kind::keep) return true;  // the engine has it, and in process nobody takes over
     if (what.kind == spi::settlement_kind::release) {
         const std::uint32_t before = std::max(item.deliveries, 1u) - 1;
-        ready_.put_back(place::of(item.tag),
-                        {std::move(item.msg), make_record(std::move(item.past), before, item.redelivered)});
+        auto known = make_record(std::move(item.past), before, item.redelivered);
+        if (known) known->not_before = item.not_before;
+        ready_.put_back(place::of(item.tag), {std::move(item.msg), std::move(known)});
         return true;
     }
     auto known = make_record(std::move(item.past), item.deliveries, true);
@@ -129,7 +187,8 @@ void queue::released(receiver& who, std::size_t count) {
     in_flight_ -= count;
     who.unsettled -= count;
     if (who.unsettled == 0 && who.open) ++idle_;
-    turns_.join(who);
+    if (!who.exclusive || holder_ == &who) turns_.join(who);
+    pass_on();
 }
 
 void queue::forget(receiver& who, std::size_t messages, std::size_t bytes) {

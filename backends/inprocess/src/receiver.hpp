@@ -14,9 +14,10 @@ using receive_done = spi::callback<void(receive_result)>;
 
 /// A subscription as its queue sees it. Guarded by the queue's lock.
 struct receiver {
-    explicit receiver(std::size_t limit) noexcept : prefetch(limit) {}
+    explicit receiver(std::size_t limit, bool alone = false) noexcept : prefetch(limit), exclusive(alone) {}
 
     const std::size_t prefetch;
+    const bool exclusive;  ///< Reads a shard: one of these has the queue, the others wait for it.
     std::size_t unsettled = 0;
     std::size_t wanted = 0;  ///< Of the waiting receive.
     receive_done done;       ///< Set while a receive waits.

@@ -10,7 +10,7 @@ subscription::subscription(std::shared_ptr<clock> time, std::shared_ptr<core> sh
       core_(std::move(shared)),
       queue_(source),
       from_(std::move(from)),
-      receiver_(from_.prefetch) {}
+      receiver_(from_.prefetch, from_.shard.has_value()) {}
 
 void subscription::settle(std::vector<spi::settlement> batch, settle_done done) {
     auto dead = split_dead_letters(batch);
@@ -44,7 +44,10 @@ void subscription::bury(std::vector<spi::settlement> dead, failures failed, sett
     }
     store_batch letters;
     std::size_t bytes = 0;
-    for (auto& d : dead) {
+    std::vector<std::string> poisoned(dead.size());
+    for (std::size_t i = 0; i < dead.size(); ++i) {
+        auto& d = dead[i];
+        if (d.poison_key) poisoned[i] = d.item.msg.key().value_or("");
         bytes += queue_.weigh(d.item.msg);
         letters.messages.push_back({std::move(d.item.msg), milliseconds(0)});
         letters.pasts.push_back(std::move(d.item.past));
@@ -52,8 +55,11 @@ void subscription::bury(std::vector<spi::settlement> dead, failures failed, sett
     queue& target = core_->find_or_add(grave);
     target.store(std::move(letters), core_->time().now() + dead_letter_patience,
                  [self = shared_from_this(), dead = std::move(dead), failed = std::move(failed), done = std::move(done),
-                  &target, bytes](errc cause, store_batch rest) mutable {
+                  poisoned = std::move(poisoned), &target, bytes](errc cause, store_batch rest) mutable {
                      const error why = cause == errc::ok ? error() : target.explain(cause);
+                     for (std::size_t i = 0; i < rest.stored; ++i) {
+                         if (!poisoned[i].empty()) self->queue_.poison(poisoned[i]);
+                     }
                      auto lost = self->buried(std::move(dead), std::move(rest), bytes, why);
                      std::move(lost.begin(), lost.end(), std::back_inserter(failed));
                      done(std::move(failed));

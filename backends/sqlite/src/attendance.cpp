@@ -49,13 +49,36 @@ std::vector<std::shared_ptr<reader>> attendance::dismiss() {
     return all;
 }
 
+namespace {
+
+bool may_hold(const queue_state& queue, const reader& who) {
+    return !who.exclusive || queue.holder == nullptr || queue.holder == &who;
+}
+
+/// Takes the shard for an exclusive reader; gives its fence. Nothing: another reader has it.
+std::optional<std::int64_t> take_shard(store& file, queue_state& queue, const reader& who) {
+    if (!may_hold(queue, who)) return std::nullopt;
+    const bool anew = queue.holder != &who;
+    auto fence = file.shards.take(queue.group, file.self(), anew, file.lease_end());
+    if (fence) queue.holder = &who;
+    return fence;
+}
+
+}  // namespace
+
+bool open_to_some(store& file, queue_state& queue, const attendance::line& at) {
+    return std::any_of(at.waiting.begin(), at.waiting.end(), [&](const auto& who) {
+        return !who->exclusive || (may_hold(queue, *who) && file.shards.open_to(queue.group, file.self()));
+    });
+}
+
 std::vector<attendance::served> serve(store& file, claims& claiming, queue_state& queue, attendance::line& at) {
     std::vector<attendance::served> batch;
     file.queues.refresh(queue);
     std::vector<std::shared_ptr<reader>> ready;
     std::size_t wanted = 0;
     for (const auto& who : at.waiting) {
-        if (who->room() == 0) continue;
+        if (who->room() == 0 || !may_hold(queue, *who)) continue;
         wanted += who->room();
         ready.push_back(who);
     }
@@ -66,7 +89,9 @@ std::vector<attendance::served> serve(store& file, claims& claiming, queue_state
         share = std::max<std::size_t>(1, (there + ready.size() - 1) / ready.size());
     }
     for (auto& who : ready) {
-        auto taken = claiming.take(queue, std::min(share, who->room()));
+        std::optional<std::int64_t> fence;
+        if (who->exclusive && !(fence = take_shard(file, queue, *who))) continue;
+        auto taken = claiming.take(queue, std::min(share, who->room()), fence);
         if (taken.deliveries.empty()) break;
         batch.push_back({std::move(who), std::move(taken)});
     }

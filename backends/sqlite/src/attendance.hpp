@@ -20,6 +20,7 @@ namespace shove::sqlite_backend {
 struct reader {
     queue_state* queue = nullptr;
     std::size_t prefetch = 10;
+    bool exclusive = false;                              ///< Reads a shard, alone.
     std::unordered_map<std::uint64_t, held_lease> held;  ///< By tag: handed out, not settled.
     // A waiting `receive`:
     bool waiting = false;
@@ -66,6 +67,8 @@ private:
     std::map<queue_state*, line> lines_;
 };
 
+/// Whether one of those who wait may take messages: a shard may belong to another reader. Reads only.
+bool open_to_some(store& file, queue_state& queue, const attendance::line& at);
 /// Takes messages for those who wait in `at`, inside a transaction. They stay in their places until
 /// `hand_over`, so that a rollback changes nothing.
 std::vector<attendance::served> serve(store& file, claims& claiming, queue_state& queue, attendance::line& at);

@@ -25,6 +25,7 @@ queue_state* catalog::find(std::string_view name) {
     queue_state fresh;
     if (!load(fresh, name)) return nullptr;
     auto& kept = queues_[std::string(name)];
+    fresh.holder = kept.holder;
     kept = std::move(fresh);
     return &kept;
 }

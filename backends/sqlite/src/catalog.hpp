@@ -30,6 +30,8 @@ struct queue_state {
     std::int64_t gaps = 0;
     /// Up to here a delivery may have been lost in a power cut: `redelivered` is true.
     std::int64_t suspect_below = 0;
+    /// Of a shard: the reader of this driver that has it or asks for it. Not in the file.
+    const void* holder = nullptr;
 
     std::int64_t unstarted() const noexcept { return tail - cursor - gaps; }
     bool exhausted() const noexcept { return tail + 1 >= (id + 1) << sequence_bits; }

@@ -32,9 +32,11 @@ claims::claims(store& file)
       log_with_gaps_(file.db,
                      select_log("AND NOT EXISTS (SELECT 1 FROM parked p WHERE p.group_id = ?1 AND p.seq = m.seq)")) {}
 
-claimed claims::take(queue_state& queue, std::size_t max) {
+claimed claims::take(queue_state& queue, std::size_t max, std::optional<std::int64_t> fence) {
     claimed taken;
     bytes_ = 0;
+    fence_ = fence;
+    some_poisoned_ = fence && file_->keys.any(queue.group);
     file_->parked.promote(queue, file_->wall_us());
     take_parked(queue, max, taken);
     if (taken.deliveries.size() < max && bytes_ < max_bytes) take_from_log(queue, max - taken.deliveries.size(), taken);
@@ -98,6 +100,11 @@ bool claims::keep(const queue_state& queue, const statement::rows& row, row_fact
     one.deliveries = facts.deliveries + 1;
     one.redelivered = facts.maybe_handled || seq <= queue.suspect_below;
     one.past = read_history(row);
+    if (fence_) {
+        one.fence = static_cast<std::uint64_t>(*fence_);
+        one.not_before = read_not_before(row);
+        one.poisoned = some_poisoned_ && file_->keys.has(queue.group, one.msg.key().value_or(""));
+    }
     bytes_ += one.msg.payload().size();
     into.leases.push_back({one.tag, {seq, one.deliveries, one.redelivered}, one.past != nullptr});
     into.deliveries.push_back(std::move(one));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace shove::sqlite_backend {
@@ -28,7 +29,8 @@ public:
 
     /// Takes at most `max` messages for this driver. Nothing, with the failure in the store's
     /// database, if reading or writing failed.
-    claimed take(queue_state& queue, std::size_t max);
+    /// @param fence  Of a shard, whose keys may be poisoned.
+    claimed take(queue_state& queue, std::size_t max, std::optional<std::int64_t> fence = {});
     /// How many could be taken now, counted up to `enough`. Reads only.
     std::int64_t available(queue_state& queue, std::int64_t enough);
 
@@ -49,6 +51,8 @@ private:
 
     store* file_;
     std::size_t bytes_ = 0;
+    std::optional<std::int64_t> fence_;
+    bool some_poisoned_ = false;
     statement parked_;
     statement log_;
     statement log_with_gaps_;

@@ -27,7 +27,6 @@ error check_supported(const queue_topology& topology) {
     };
     if (topology.broadcast) return lacking("broadcast()");
     if (!topology.reader_group.empty()) return lacking("for_consumer_group()");
-    if (topology.sequencing) return lacking("sequenced()");
     return {};
 }
 
@@ -73,7 +72,8 @@ void driver::declare(std::shared_ptr<const queue_topology> topology, spi::callba
 void driver::publish(const queue_topology& topology, spi::publish_request request,
                      spi::callback<void(spi::publish_report)> done) {
     if (request.messages.empty()) return done({});
-    inbox_->publish(std::make_unique<publish_job>(topology.queue, std::move(request), std::move(done)), *time_);
+    inbox_->publish(
+        std::make_unique<publish_job>(topology.place_of(request.shard), std::move(request), std::move(done)), *time_);
 }
 
 void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) {
@@ -83,9 +83,9 @@ void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_p
         return done(error(errc::invalid_argument,
                           "queue '" + topology.queue + "' has no dead-letter queue; add .dlq() to its topology"));
     }
-    const auto& queue = from.dead_letters ? topology.dead_letter_queue : topology.queue;
+    const auto& queue = from.dead_letters ? topology.dead_letter_queue : topology.place_of(from.shard);
     inbox_->post(std::make_unique<subscribe_job>(
-        queue, from.prefetch,
+        queue, from.prefetch, from.shard.has_value(),
         [inbox = inbox_, dead = topology.dead_letter_queue,
          done = std::move(done)](result<std::shared_ptr<reader>> made) mutable {
             if (!made) return done(made.error());
@@ -145,6 +145,15 @@ void driver::remove(std::string queue, std::vector<std::uint64_t> cursors,
     for (std::size_t i = 0; i < cursors.size(); ++i)
         items[i].cursor = cursors[i];
     inbox_->post(std::make_unique<move_job>(std::move(queue), std::string(), std::move(items), std::move(done)));
+}
+
+void driver::list_keys(std::vector<std::string> queues,
+                       spi::callback<void(result<std::vector<spi::poisoned_key>>)> done) {
+    lookout_->list_keys(std::move(queues), std::move(done));
+}
+
+void driver::release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) {
+    inbox_->post(std::make_unique<release_key_job>(std::move(queue), std::move(key), std::move(done)));
 }
 
 }  // namespace shove::sqlite_backend

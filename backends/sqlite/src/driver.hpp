@@ -38,6 +38,9 @@ private:
               spi::callback<void(result<std::size_t>)> done) override;
     void remove(std::string queue, std::vector<std::uint64_t> cursors,
                 spi::callback<void(result<std::size_t>)> done) override;
+    void list_keys(std::vector<std::string> queues,
+                   spi::callback<void(result<std::vector<spi::poisoned_key>>)> done) override;
+    void release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) override;
 
     spi::capabilities capabilities_;
     std::shared_ptr<clock> time_;

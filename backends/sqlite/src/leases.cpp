@@ -15,6 +15,8 @@ std::vector<lease_table::taken_back> read_all(statement::rows& rows) {
         one.what.what.deliveries = static_cast<std::uint32_t>(rows.number(4));
         one.what.what.maybe_handled = rows.number(5) != 0;
         one.solo = rows.number(6) != 0;
+        one.sharded = rows.number(7) != 0;
+        if (one.sharded) one.key = rows.text(8);
     }
     return found;
 }
@@ -31,10 +33,12 @@ lease_table::lease_table(database& db)
       unmark_(db, "UPDATE lease SET solo = 0 WHERE owner = ?1 AND solo = 1"),
       mark_(db, "UPDATE lease SET solo = 1 WHERE owner = ?1 AND tag = ?2"),
       of_owner_(db,
-                "SELECT owner, tag, group_id, seq, deliveries, maybe_handled, solo FROM lease WHERE owner = ?1 "
-                "ORDER BY tag"),
+                "SELECT l.owner, l.tag, l.group_id, l.seq, l.deliveries, l.maybe_handled, l.solo, "
+                "s.group_id IS NOT NULL, (SELECT m.key FROM message m WHERE m.seq = l.seq) "
+                "FROM lease l LEFT JOIN shard s ON s.group_id = l.group_id WHERE l.owner = ?1 ORDER BY l.seq"),
       expired_(db,
-               "SELECT owner, tag, group_id, seq, deliveries, maybe_handled, solo FROM lease WHERE lease_until <= ?1"),
+               "SELECT owner, tag, group_id, seq, deliveries, maybe_handled, solo, 0, NULL "
+               "FROM lease WHERE lease_until <= ?1"),
       any_expired_(db, "SELECT 1 FROM lease WHERE lease_until <= ?1 LIMIT 1") {}
 
 bool lease_table::isolate(std::int64_t owner, std::uint64_t tag) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace shove::sqlite_backend {
@@ -25,6 +26,8 @@ public:
     struct taken_back {
         lease what;
         bool solo = false;
+        bool sharded = false;  ///< Of a sequenced topic, with `key`. Only from `of_owner`.
+        std::string key{};
     };
 
     void add(const lease& what) {
@@ -40,6 +43,7 @@ public:
     }
     /// False if the lease is lost.
     bool isolate(std::int64_t owner, std::uint64_t tag);
+    /// In queue order.
     std::vector<taken_back> of_owner(std::int64_t owner);
     std::vector<taken_back> expired(std::int64_t now);
     bool any_expired(std::int64_t now);

@@ -37,6 +37,12 @@ void lookout::browse(std::string queue, std::uint64_t after, std::size_t max,
         std::move(done), [queue = std::move(queue), after, max](view& on) { return on.browse(queue, after, max); });
 }
 
+void lookout::list_keys(std::vector<std::string> queues,
+                        spi::callback<void(result<std::vector<spi::poisoned_key>>)> done) {
+    ask<std::vector<spi::poisoned_key>>(std::move(done),
+                                        [queues = std::move(queues)](view& on) { return on.poisoned(queues); });
+}
+
 void lookout::post(task what) {
     {
         const std::lock_guard lock(guard_);

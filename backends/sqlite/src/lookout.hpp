@@ -33,6 +33,7 @@ public:
     void list(spi::callback<void(result<std::vector<spi::queue_info>>)> done);
     void browse(std::string queue, std::uint64_t after, std::size_t max,
                 spi::callback<void(result<std::vector<spi::browsed>>)> done);
+    void list_keys(std::vector<std::string> queues, spi::callback<void(result<std::vector<spi::poisoned_key>>)> done);
     /// Refuses what waits, ends the thread and closes the connection. Not from a callback.
     void stop();
     /// True on the thread that answers.

@@ -71,6 +71,11 @@ std::unique_ptr<spi::history> read_history(const statement::rows& row) {
     return past;
 }
 
+wall_time read_not_before(const statement::rows& row) {
+    constexpr int column = extra_columns_begin - 1;
+    return row.is_null(column) ? wall_time{} : from_microseconds(row.number(column));
+}
+
 message_table::message_table(database& db)
     : insert_(db, "INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
       remove_(db, "DELETE FROM message WHERE seq = ?1"),
@@ -93,16 +98,16 @@ bool message_table::exists(std::int64_t seq) {
 }
 
 history_table::history_table(database& db)
-    : put_(db, "INSERT OR REPLACE INTO history VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+    : put_(db, "INSERT OR REPLACE INTO history VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
       remove_(db, "DELETE FROM history WHERE group_id = ?1 AND seq = ?2"),
       add_crash_(db,
                  "INSERT INTO history (group_id, seq, crashes) VALUES (?1, ?2, 1) "
                  "ON CONFLICT (group_id, seq) DO UPDATE SET crashes = crashes + 1") {}
 
-void history_table::put(std::int64_t group, std::int64_t seq, const spi::history& past) {
+void history_table::put(std::int64_t group, std::int64_t seq, const spi::history& past, std::int64_t not_before) {
     put_.run(group, seq, past.retries, past.crashes, past.first_error, past.last_error,
              to_microseconds(past.first_failed_at), to_microseconds(past.last_failed_at), past.death_reason,
-             past.original_queue, past.death_count, to_microseconds(past.dead_at));
+             past.original_queue, past.death_count, to_microseconds(past.dead_at), not_before);
 }
 
 }  // namespace shove::sqlite_backend

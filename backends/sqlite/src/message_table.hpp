@@ -15,14 +15,16 @@ inline constexpr const char* message_columns =
     "m.seq, m.id, m.key, m.type, m.content_type, m.published_at, m.expires_at, m.headers, m.payload";
 inline constexpr const char* history_columns =
     "h.retries, h.crashes, h.first_error, h.last_error, h.first_failed_at, h.last_failed_at, h.death_reason, "
-    "h.original_queue, h.death_count, h.dead_at";
+    "h.original_queue, h.death_count, h.dead_at, h.not_before";
 inline constexpr int history_begins = 9;
-inline constexpr int extra_columns_begin = 19;
+inline constexpr int extra_columns_begin = 20;
 
 /// The message in the current row; empty, with the failure in `db`, if its stored form is damaged.
 message read_message(database& db, const statement::rows& row);
 /// The history in the current row, or null.
 std::unique_ptr<spi::history> read_history(const statement::rows& row);
+/// Until when the message in the current row waits in its place; the epoch: it does not.
+wall_time read_not_before(const statement::rows& row);
 
 std::int64_t to_microseconds(wall_time t) noexcept;
 wall_time from_microseconds(std::int64_t us) noexcept;
@@ -49,7 +51,8 @@ private:
 class history_table {
 public:
     explicit history_table(database& db);
-    void put(std::int64_t group, std::int64_t seq, const spi::history& past);
+    /// @param not_before  Of a message that keeps its place; 0: none.
+    void put(std::int64_t group, std::int64_t seq, const spi::history& past, std::int64_t not_before = 0);
     void remove(std::int64_t group, std::int64_t seq) { remove_.run(group, seq); }
     void add_crash(std::int64_t group, std::int64_t seq) { add_crash_.run(group, seq); }
 

@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace shove::sqlite_backend {
 
@@ -61,21 +64,32 @@ void recovery::give_back(const lease_table::lease& one) {
 void recovery::bury(std::int64_t owner) {
     const auto held = leases_->of_owner(owner);
     const bool isolated = std::any_of(held.begin(), held.end(), [](const auto& one) { return one.solo; });
+    std::set<std::pair<std::int64_t, std::string>> heads;
     for (const auto& one : held) {
         give_back(one.what);
-        if (!isolated || one.solo) histories_->add_crash(one.what.group, one.what.what.seq);
+        // Of a sequenced key only the first one can have been called.
+        const bool called = !one.sharded || heads.emplace(one.what.group, one.key).second;
+        if (isolated ? one.solo : called) histories_->add_crash(one.what.group, one.what.what.seq);
     }
+    shards_->free_all(owner);
     owners_->remove(owner);
 }
 
 void recovery::give_back_all(std::int64_t owner) {
     for (const auto& one : leases_->of_owner(owner))
         give_back(one.what);
+    shards_->free_all(owner);
 }
 
 void recovery::take_expired(std::int64_t now) {
     for (const auto& one : leases_->expired(now))
         give_back(one.what);
+    for (const auto& lost : shards_->expired(now)) {
+        for (const auto& one : leases_->of_owner(lost.owner)) {
+            if (one.what.group == lost.group) give_back(one.what);
+        }
+        shards_->free(lost.group, lost.owner);
+    }
 }
 
 }  // namespace shove::sqlite_backend

@@ -2,6 +2,7 @@
 
 #include "leases.hpp"
 #include "owners_file.hpp"
+#include "shards.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -42,14 +43,16 @@ private:
 /// Gives the deliveries of dead owners back to their queues and counts the crashes (G3).
 class recovery {
 public:
-    recovery(waiting_room& parked, lease_table& leases, history_table& histories, owner_table& owners)
-        : parked_(&parked), leases_(&leases), histories_(&histories), owners_(&owners) {}
+    recovery(waiting_room& parked, lease_table& leases, history_table& histories, owner_table& owners,
+             shard_table& shards)
+        : parked_(&parked), leases_(&leases), histories_(&histories), owners_(&owners), shards_(&shards) {}
 
     /// If the owner had isolated one delivery the crash is that one's, else it counts for each.
     void bury(std::int64_t owner);
     /// Its subscriptions were closed or its driver was: no crash, but its handlers may have run.
     void give_back_all(std::int64_t owner);
-    /// Leases that nobody renewed: no crash is counted, since their owner is alive.
+    /// Leases and shards that nobody renewed: no crash is counted, since their owner is alive. A shard goes with
+    /// all that its owner held of it.
     void take_expired(std::int64_t now);
 
 private:
@@ -58,6 +61,7 @@ private:
     lease_table* leases_;
     history_table* histories_;
     owner_table* owners_;
+    shard_table* shards_;
 };
 
 }  // namespace shove::sqlite_backend

@@ -12,13 +12,28 @@ void declare_job::apply(workplace& at) {
     if (topology_->external) {
         if (queues.find(topology_->queue) == nullptr) at.file.db.fail(at.file.unknown_queue(topology_->queue));
     } else {
-        queues.declare(topology_->queue, topology_->dead_letter_queue, at.file.wall_us());
+        const auto names =
+            topology_->sequencing ? topology_->sequencing->shard_queues : std::vector<std::string>{topology_->queue};
+        for (const auto& name : names)
+            queues.declare(name, topology_->dead_letter_queue, at.file.wall_us());
     }
     if (!topology_->dead_letter_queue.empty()) queues.declare(topology_->dead_letter_queue, {}, at.file.wall_us());
 }
 
 void declare_job::finish(workplace&, const error& cause, bool) {
     std::exchange(done_, nullptr)(cause);
+}
+
+void release_key_job::apply(workplace& at) {
+    auto* queue = at.file.queues.find(queue_);
+    if (queue == nullptr) return at.file.db.fail(at.file.unknown_queue(queue_));
+    released_ = at.file.keys.release(queue->group, key_) ? 1 : 0;
+}
+
+void release_key_job::finish(workplace&, const error& cause, bool) {
+    auto done = std::exchange(done_, nullptr);
+    if (cause) return done(cause);
+    done(released_);
 }
 
 bool take_out(store& file, queue_state& queue, std::int64_t seq) {

@@ -55,6 +55,22 @@ private:
     std::size_t count_ = 0;
 };
 
+/// Lets a poisoned key go on.
+class release_key_job final : public job {
+public:
+    release_key_job(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done)
+        : queue_(std::move(queue)), key_(std::move(key)), done_(std::move(done)) {}
+    void apply(workplace& at) override;
+    void finish(workplace& at, const error& cause, bool maybe) override;
+    void refuse(const error& cause) override { std::exchange(done_, nullptr)(cause); }
+
+private:
+    std::string queue_;
+    std::string key_;
+    std::size_t released_ = 0;
+    spi::callback<void(result<std::size_t>)> done_;
+};
+
 /// Takes one waiting message out of its queue. False: it is not there, or in flight.
 bool take_out(store& file, queue_state& queue, std::int64_t seq);
 

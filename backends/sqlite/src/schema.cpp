@@ -93,8 +93,28 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+/// Version 2: sequenced topics. Who reads a shard, which keys are poisoned, and until when a message that keeps its
+/// place waits.
+constexpr const char* version_2 = R"sql(
+ALTER TABLE history ADD COLUMN not_before INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE shard (
+    group_id INTEGER PRIMARY KEY,
+    owner INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    hold_until INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE poisoned_key (
+    group_id INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    PRIMARY KEY (group_id, key)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 /// Step `n` leads from version `n` to version `n + 1`. Steps are only ever added.
-constexpr std::array<const char*, schema_version> steps{version_1};
+constexpr std::array<const char*, schema_version> steps{version_1, version_2};
 
 std::string quoted(const database& db) {
     return "'" + db.path().string() + "'";

@@ -26,6 +26,16 @@ error settle_job::settle(workplace& at, const spi::settlement& one) {
         return {errc::invalid_argument,
                 "queue '" + who_->queue->name + "' has no dead-letter queue; add .dlq() to its topology"};
     }
+    if (one.kind == spi::settlement_kind::keep) {
+        if (!at.file.leases.extend(at.file.self(), one.item.tag, at.file.lease_end())) {
+            return at.file.db.ok() ? lease_lost() : error{};
+        }
+        const auto due = at.file.wall_us() + one.delay.count() * 1000;
+        at.file.histories.put(who_->queue->group, held->second.what.seq,
+                              one.item.past ? *one.item.past : spi::history{}, due);
+        held->second.has_history = true;
+        return {};
+    }
     if (!at.file.leases.remove(at.file.self(), one.item.tag)) return at.file.db.ok() ? lease_lost() : error{};
     carry_out(at, at.file.queues.refresh(*who_->queue), one, held->second);
     return {};
@@ -48,7 +58,10 @@ void settle_job::carry_out(workplace& at, queue_state& queue, const spi::settlem
         }
         case spi::settlement_kind::dead_letter:
             bury(at, queue, one, held);
+            if (one.poison_key) file.keys.poison(queue.group, one.item.msg.key().value_or(""), file.wall_us());
             break;
+        case spi::settlement_kind::keep:
+            break;  // done by now: it stays
         case spi::settlement_kind::release:
             file.parked.add(queue.group, {seq, held.what.deliveries - 1, held.what.maybe_handled}, 0);
             at.readers.hope(queue);
@@ -92,8 +105,9 @@ void settle_job::finish(workplace& at, const error& cause, bool) {
         failed.push_back({std::move(batch_[place]), std::move(why)});
         batch_[place].item.tag = tag;
     }
-    for (const auto& one : batch_)
-        who_->held.erase(one.item.tag);
+    for (const auto& one : batch_) {
+        if (one.kind != spi::settlement_kind::keep) who_->held.erase(one.item.tag);
+    }
     at.readers.hope(*who_->queue);
     std::exchange(done_, nullptr)(std::move(failed));
 }

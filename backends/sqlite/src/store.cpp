@@ -74,7 +74,9 @@ store::store(options settings, std::shared_ptr<clock> time, owners_file locks, s
       parked(db),
       leases(db),
       owners(db, locks_),
-      recovery(parked, leases, histories, owners),
+      shards(db),
+      keys(db),
+      recovery(parked, leases, histories, owners, shards),
       begin_(db, "BEGIN IMMEDIATE"),
       commit_(db, "COMMIT"),
       data_version_(db, "PRAGMA data_version") {}

@@ -4,6 +4,7 @@
 #include "leases.hpp"
 #include "message_table.hpp"
 #include "owner_table.hpp"
+#include "shards.hpp"
 #include "waiting_room.hpp"
 
 #include <shove/clock.hpp>
@@ -77,6 +78,8 @@ public:
     waiting_room parked;
     lease_table leases;
     owner_table owners;
+    shard_table shards;
+    key_table keys;
     sqlite_backend::recovery recovery;
 
 private:

@@ -5,9 +5,10 @@
 
 namespace shove::sqlite_backend {
 
-subscribe_job::subscribe_job(std::string queue, std::size_t prefetch, completion done)
+subscribe_job::subscribe_job(std::string queue, std::size_t prefetch, bool exclusive, completion done)
     : queue_(std::move(queue)), made_(std::make_shared<reader>()), done_(std::move(done)) {
     made_->prefetch = std::max<std::size_t>(1, prefetch);
+    made_->exclusive = exclusive;
 }
 
 void subscribe_job::apply(workplace& at) {
@@ -54,6 +55,10 @@ extend_job::extend_job(std::shared_ptr<reader> who, std::vector<std::uint64_t> t
 
 void extend_job::apply(workplace& at) {
     lost_.clear();
+    if (who_->exclusive && !at.file.shards.extend(who_->queue->group, at.file.self(), at.file.lease_end())) {
+        lost_ = tags_;
+        return;
+    }
     for (const auto tag : tags_) {
         if (!at.file.leases.extend(at.file.self(), tag, at.file.lease_end())) lost_.push_back(tag);
     }
@@ -94,12 +99,14 @@ void unsubscribe_job::apply(workplace& at) {
         // The engine has lost it, and a handler may have run.
         at.file.parked.add(who_->queue->group, {lease.what.seq, lease.what.deliveries, true}, 0);
     }
+    if (who_->exclusive && who_->queue->holder == who_.get()) at.file.shards.free(who_->queue->group, at.file.self());
 }
 
 void unsubscribe_job::finish(workplace& at, const error& cause, bool) {
     if (!std::exchange(who_->closed, true)) --at.readers.open;
     if (at.readers.leave(who_)) std::exchange(who_->done, nullptr)(error(errc::cancelled));
     if (!cause) who_->held.clear();
+    if (who_->queue->holder == who_.get()) who_->queue->holder = nullptr;
     at.readers.hope(*who_->queue);
     if (done_) std::exchange(done_, nullptr)(cause);
 }

@@ -14,7 +14,7 @@ namespace shove::sqlite_backend {
 class subscribe_job final : public job {
 public:
     using completion = spi::callback<void(result<std::shared_ptr<reader>>)>;
-    subscribe_job(std::string queue, std::size_t prefetch, completion done);
+    subscribe_job(std::string queue, std::size_t prefetch, bool exclusive, completion done);
     void apply(workplace& at) override;
     void finish(workplace& at, const error& cause, bool maybe) override;
     void refuse(const error& cause) override;

@@ -51,7 +51,8 @@ view::view(const database::options& settings, std::shared_ptr<clock> time)
                      "SELECT m.published_at FROM parked p JOIN message m ON m.seq = p.seq "
                      "WHERE p.group_id = ?1 AND p.due_at = 0 ORDER BY p.seq LIMIT 1"),
       names_(db_, "SELECT name, dead_letter_queue FROM queue ORDER BY name"),
-      browse_(db_, select_page()) {}
+      browse_(db_, select_page()),
+      poisoned_(db_, "SELECT key, since FROM poisoned_key WHERE group_id = ?1 ORDER BY key") {}
 
 view::place view::find(std::string_view queue) {
     auto rows = find_.query(queue);
@@ -106,6 +107,18 @@ std::vector<spi::queue_info> view::list() {
                                            [](const auto& info, const auto& name) { return info.name < name; });
         if (dead == all.end() || dead->name != one.dead_letter_queue) continue;
         one.dead = dead->depth.ready + dead->depth.delayed + dead->depth.in_flight;
+    }
+    return all;
+}
+
+std::vector<spi::poisoned_key> view::poisoned(const std::vector<std::string>& queues) {
+    const snapshot now(db_);
+    std::vector<spi::poisoned_key> all;
+    for (const auto& queue : queues) {
+        const auto at = find(queue);
+        auto rows = poisoned_.query(at.group);
+        while (rows.next())
+            all.push_back({queue, std::string(rows.text(0)), from_microseconds(rows.number(1))});
     }
     return all;
 }

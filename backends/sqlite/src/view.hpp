@@ -21,6 +21,8 @@ public:
     std::vector<spi::queue_info> list();
     std::vector<spi::browsed> browse(std::string_view queue, std::uint64_t after, std::size_t max);
 
+    std::vector<spi::poisoned_key> poisoned(const std::vector<std::string>& queues);
+
     database& connection() noexcept { return db_; }
 
     /// A page of `browse` ends after this many bytes of payload; it always holds one message.
@@ -47,6 +49,7 @@ private:
     statement oldest_parked_;
     statement names_;
     statement browse_;
+    statement poisoned_;
 };
 
 }  // namespace shove::sqlite_backend

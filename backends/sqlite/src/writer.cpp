@@ -76,7 +76,7 @@ void writer::look_for_lost(job_list& jobs, instant now) {
     bool expired = false;
     if (now >= next_expiry_look_) {
         next_expiry_look_ = now + 1s;
-        expired = file_->leases.any_expired(file_->steady_us());
+        expired = file_->leases.any_expired(file_->steady_us()) || !file_->shards.expired(file_->steady_us()).empty();
     }
     file_->db.clear_failure();
     if (!dead.empty() || expired) jobs.insert(jobs.begin(), std::make_unique<recover_job>(std::move(dead), expired));
@@ -98,7 +98,7 @@ bool writer::anything_to_serve() {
         file_->queues.refresh(*queue);
         at.next_due = file_->parked.next_due(queue->group);
         const bool due = at.next_due && *at.next_due <= file_->wall_us();
-        at.hopeful = due || claims_.available(*queue, 1) > 0;
+        at.hopeful = (due || claims_.available(*queue, 1) > 0) && open_to_some(*file_, *queue, at);
         something = something || at.hopeful;
     }
     if (!file_->db.ok()) {
@@ -170,7 +170,7 @@ std::vector<attendance::served> writer::serve_all() {
     for (auto& [queue, at] : readers_.lines()) {
         if (!at.wanted()) continue;
         auto taken = serve(*file_, claims_, *queue, at);
-        at.hopeful = !taken.empty() && claims_.available(*queue, 1) > 0;
+        at.hopeful = !taken.empty() && claims_.available(*queue, 1) > 0 && open_to_some(*file_, *queue, at);
         std::move(taken.begin(), taken.end(), std::back_inserter(all));
         at.next_due = file_->parked.next_due(queue->group);
     }

@@ -2,6 +2,7 @@
 
 #include <shove/clock.hpp>
 #include <shove/spi/driver.hpp>
+#include <shove/topic.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -51,6 +52,20 @@ public:
     /// Removes letters for good.
     admin_progress purge(std::string_view queue, const letter_filter& filter,
                          const std::function<bool(const admin_progress&)>& progress = {}) const;
+
+    /// The poisoned keys of a sequenced topic (`sequence_failure::fail_all`).
+    std::vector<spi::poisoned_key> keys(const queue_topology& topology) const;
+    template <topic_type T>
+    std::vector<spi::poisoned_key> keys() const {
+        return keys(*detail::topology_of<T>());
+    }
+    /// Lets a poisoned key go on: its messages are handled again from the next one handed out. What was
+    /// dead-lettered meanwhile stays there, to be replayed. False: it was not poisoned.
+    bool release_key(const queue_topology& topology, std::string_view key) const;
+    template <topic_type T>
+    bool release_key(std::string_view key) const {
+        return release_key(*detail::topology_of<T>(), key);
+    }
 
 private:
     std::shared_ptr<detail::broker_core> core_;

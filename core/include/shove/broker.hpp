@@ -55,6 +55,8 @@ public:
     const std::shared_ptr<broker_core>& core() const noexcept { return core_; }
     void declare(std::shared_ptr<const queue_topology> topology) const;
     spi::queue_depth depth(std::string_view queue) const;
+    /// Of a sequenced topology: summed over its shards.
+    spi::queue_depth depth(const queue_topology& topology) const;
     result<void> ping(milliseconds deadline) const;
     result<void> close(milliseconds deadline) const;
     void shutdown(milliseconds deadline) const;
@@ -148,11 +150,12 @@ public:
         return shove::admin(handle_.core());
     }
 
-    /// Counts of a topic's main queue. Throws `exception`. Blocks.
+    /// Counts of a topic's main queue, or of its shards together. Throws `exception`. Blocks.
     template <topic_type T>
     spi::queue_depth depth() const {
-        return handle_.depth(T::topology.queue());
+        return handle_.depth(*detail::topology_of<T>());
     }
+    spi::queue_depth depth(const runtime_topic& topic) const { return handle_.depth(*topic.topology); }
     spi::queue_depth depth(std::string_view queue) const { return handle_.depth(queue); }
 
     /// One bounded round trip to the broker: can this process still talk to it? No retry. Blocks at

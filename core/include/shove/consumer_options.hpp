@@ -40,6 +40,12 @@ struct consumer_options {
     /// Deaths of a process during a call before the message is dead-lettered, reason `crashed`
     /// (where the backend counts them).
     std::uint32_t crash_budget = 3;
+    /// Sequenced topics: so many messages of one key may wait behind its first one; then the shard fetches no more
+    /// until there are fewer. Nothing is reordered or dead-lettered for it.
+    std::size_t max_pending_per_key = 1'000;
+    /// Sequenced topics: what a shard may hold while keys wait; beyond, the shard waits too.
+    std::size_t reorder_window = 10'000;
+    std::size_t reorder_window_bytes = 64 * 1024 * 1024;
 
     /// The same options, one message at a time per consumer.
     consumer_options sequential() const {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace shove {
@@ -27,7 +28,7 @@ enum class when_full : std::uint8_t {
 struct publish_options {
     shove::headers headers{};                  ///< Names with a reserved prefix are refused.
     std::string id{};                          ///< At most 255 bytes; empty: a new UUID.
-    std::optional<std::string> key{};          ///< Sequence or partition key.
+    std::optional<std::string> key{};          ///< Sequence or partition key; over the topic's `sequence_key`.
     milliseconds delay{0};                     ///< Not handed out before this has passed.
     std::optional<milliseconds> expires_in{};  ///< After this it is dead-lettered unhandled, reason `expired`.
     shove::when_full when_full = when_full::wait;
@@ -88,9 +89,10 @@ struct topic_info {
 /// Messages ready to go, or the errors that keep them from it.
 struct prepared_batch {
     std::shared_ptr<const queue_topology> topology;
-    std::vector<publish_state> states;    ///< One per message asked for.
-    std::vector<spi::outgoing> messages;  ///< One per message that could be made,
-    std::vector<std::size_t> places;      ///< with its place in `states`.
+    std::vector<publish_state> states;            ///< One per message asked for.
+    std::vector<spi::outgoing> messages;          ///< One per message that could be made,
+    std::vector<std::size_t> places;              ///< with its place in `states`.
+    std::unordered_set<std::string> broken_keys;  ///< Sequenced: keys of which an earlier message could not be made.
     shove::when_full when_full = when_full::wait;
     milliseconds timeout{30'000};
 };
@@ -114,6 +116,8 @@ public:
     milliseconds until(wall_time when) const;
 
 private:
+    void prepare_one(prepared_batch& into, publish_state& state, const topic_info& topic,
+                     result<std::string_view> payload, const publish_options& options) const;
     void start(prepared_batch batch, unique_function<void(prepared_batch)> done) const;
     std::shared_ptr<broker_core> core_;
 };
@@ -256,8 +260,15 @@ private:
              const publish_options& options) const {
         buffer.clear();
         const auto encoded = T::codec_type::encode(message, buffer);
-        core_.prepare(batch, detail::info_of<T>(), encoded ? result<std::string_view>(buffer) : encoded.error(),
-                      options);
+        const auto payload = encoded ? result<std::string_view>(buffer) : encoded.error();
+        if constexpr (detail::has_sequence_key<T>) {
+            if (!options.key) {
+                auto keyed = options;
+                keyed.key = detail::sequence_key_of<T>(message);
+                return core_.prepare(batch, detail::info_of<T>(), payload, keyed);
+            }
+        }
+        core_.prepare(batch, detail::info_of<T>(), payload, options);
     }
     template <topic_type T>
     detail::prepared_batch prepare(const typename T::message_type& message, const publish_options& options) const {

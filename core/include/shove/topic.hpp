@@ -19,6 +19,8 @@ namespace shove {
 ///     static constexpr auto topology = shove::topology("orders").hold(5s).dlq();
 /// };
 /// @endcode
+/// A sequenced topic also says what its messages are ordered by:
+/// `static constexpr auto sequence_key = &order_paid::customer;` (or a function of the message).
 template <class Message, class Codec = json>
 struct topic {
     using message_type = Message;
@@ -34,6 +36,27 @@ concept topic_type = requires {
 } && codec_for<typename T::codec_type, typename T::message_type>;
 
 namespace detail {
+
+template <class T>
+concept has_sequence_key = requires { T::sequence_key; };
+
+/// The text of a key: texts as they are, integers in decimal.
+template <class V>
+std::string key_text(const V& value) {
+    if constexpr (std::convertible_to<const V&, std::string_view>) {
+        return std::string(std::string_view(value));
+    } else {
+        static_assert(std::integral<V>, "sequence_key of T must give a text or an integer");
+        return std::to_string(value);
+    }
+}
+
+/// The sequence key of a message, by the topic's `sequence_key`: a pointer to a member, or a function of the message.
+template <class T>
+std::string sequence_key_of(const typename T::message_type& message) {
+    return key_text<std::remove_cvref_t<decltype(std::invoke(T::sequence_key, message))>>(
+        std::invoke(T::sequence_key, message));
+}
 
 /// The name of a type as the compiler writes it.
 template <class T>
@@ -68,6 +91,9 @@ struct checked_topic {
                   "topology of T: external() excludes sequenced(); remove one of them");
     static_assert(broken != topology_rule::sequenced_needs_dlq,
                   "topology of T: sequenced() needs dlq() and a hold(); add them or allow_message_loss()");
+    static_assert(!T::topology.is_sequenced() || has_sequence_key<T>,
+                  "topic T is sequenced and has no key: give it `static constexpr auto sequence_key = "
+                  "&message_type::member;` or a function of the message");
     static_assert(broken != topology_rule::shards_zero, "topology of T: routing_shards() must be at least 1");
     static_assert(broken != topology_rule::shards_unsequenced,
                   "topology of T: routing_shards() needs sequenced(); add it");

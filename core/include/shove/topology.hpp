@@ -193,7 +193,11 @@ struct hold_tier {
 /// How a sequenced topic is laid out.
 struct sequencing {
     sequence_failure on_failure = sequence_failure::skip;
-    std::uint16_t shards = 8;
+    std::vector<std::string> shard_queues;  ///< `{queue}-seq-{i}`: one per shard.
+
+    std::uint16_t shards() const noexcept { return static_cast<std::uint16_t>(shard_queues.size()); }
+    /// The shard of a key: FNV-1a-64 of its bytes, modulo the number of shards.
+    std::uint16_t shard_of(std::string_view key) const noexcept;
 };
 
 /// A checked topology with all its derived names: what engine and drivers work with.
@@ -206,6 +210,11 @@ struct queue_topology {
     bool broadcast = false;
     bool external = false;
     std::string reader_group;  ///< Empty: the queue's own reader.
+
+    /// Where its messages lie: the queue, or a shard's.
+    const std::string& place_of(std::optional<std::uint16_t> shard) const {
+        return shard && sequencing ? sequencing->shard_queues.at(*shard) : queue;
+    }
 
     /// Checks the rules and derives the names. Error: `errc::invalid_topology`, with queue, rule and remedy.
     static result<std::shared_ptr<const queue_topology>> make(const topology& spec);

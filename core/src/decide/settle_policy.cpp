@@ -138,6 +138,8 @@ verdict settle(const failure_policy& policy, spi::delivery item, ended how, wall
             return dead_letter(policy, std::move(item), "expired", how.text, now);
         case ending::crashed:
             return dead_letter(policy, std::move(item), "crashed", how.text, now);
+        case ending::poisoned:
+            return dead_letter(policy, std::move(item), "poisoned", how.text, now);
         case ending::acked:
         case ending::exception:
         case ending::timed_out:

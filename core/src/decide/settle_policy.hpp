@@ -35,6 +35,7 @@ enum class ending : std::uint8_t {
     undecodable,  ///< Not called: the codec refused the bytes.
     expired,      ///< Not called: too old.
     crashed,      ///< Not called: its crash budget is spent.
+    poisoned,     ///< Not called: its key was poisoned by an earlier message.
 };
 
 struct ended {

@@ -227,4 +227,36 @@ admin_progress admin::purge(std::string_view queue, const letter_filter& filter,
     return walk.progress();
 }
 
+namespace {
+
+void check_keeps_keys(detail::broker_core& core, const queue_topology& topology) {
+    if (!topology.sequencing) {
+        throw exception(
+            error(errc::invalid_argument, "topic '" + topology.queue + "' is not sequenced: it has no keys"));
+    }
+    if (core.capabilities().keeps_keys) return;
+    throw exception(error(errc::unsupported, "the backend '" + std::string(core.capabilities().backend) +
+                                                 "' does not keep poisoned keys; they end with their consumer"));
+}
+
+}  // namespace
+
+std::vector<spi::poisoned_key> admin::keys(const queue_topology& topology) const {
+    check_keeps_keys(*core_, topology);
+    auto& tools = tools_of(*core_);
+    return detail::wait_for<result<std::vector<spi::poisoned_key>>>([&](answer<std::vector<spi::poisoned_key>> done) {
+               tools.list_keys(topology.sequencing->shard_queues, std::move(done));
+           })
+        .value();
+}
+
+bool admin::release_key(const queue_topology& topology, std::string_view key) const {
+    check_keeps_keys(*core_, topology);
+    auto& tools = tools_of(*core_);
+    const auto& queue = topology.place_of(topology.sequencing->shard_of(key));
+    return detail::wait_for<result<std::size_t>>([&](answer<std::size_t> done) {
+               tools.release_key(queue, std::string(key), std::move(done));
+           }).value() > 0;
+}
+
 }  // namespace shove

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../message/uuid_text.hpp"
+#include "publish_order.hpp"
 #include "solo_gate.hpp"
 #include "worker_pool.hpp"
 
@@ -35,6 +36,7 @@ public:
     worker_pool& workers() noexcept { return workers_; }
     solo_gate& gate() noexcept { return gate_; }
     uuid_source& ids() noexcept { return ids_; }
+    publish_order& order() noexcept { return order_; }
     /// Where coroutine handlers and completions run; makes the broker's own pool on first use.
     boost::asio::any_io_executor executor();
     void log(log_level level, std::string_view text) const;
@@ -59,6 +61,7 @@ private:
     std::shared_ptr<spi::driver> driver_;
     broker_options options_;
     uuid_source ids_;
+    publish_order order_;
     solo_gate gate_;
     std::atomic<bool> closed_{false};
     std::mutex mutex_;

@@ -52,6 +52,19 @@ spi::queue_depth broker_handle::depth(std::string_view queue) const {
         .value();
 }
 
+spi::queue_depth broker_handle::depth(const queue_topology& topology) const {
+    if (!topology.sequencing) return depth(topology.queue);
+    spi::queue_depth sum;
+    for (const auto& shard : topology.sequencing->shard_queues) {
+        const auto one = depth(shard);
+        sum.ready += one.ready;
+        sum.in_flight += one.in_flight;
+        sum.delayed += one.delayed;
+        if (one.oldest_age && (!sum.oldest_age || *sum.oldest_age < *one.oldest_age)) sum.oldest_age = one.oldest_age;
+    }
+    return sum;
+}
+
 result<void> broker_handle::ping(milliseconds deadline) const {
     if (core_->closed()) return error(errc::closed, "ping: the broker is closed");
     return as_result(wait_for<error>([&](auto done) { ping_driver(*core_, deadline, std::move(done)); }));

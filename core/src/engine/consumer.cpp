@@ -7,7 +7,7 @@ namespace {
 
 decide::failure_policy policy_of(const consumer_plan& plan, const spi::capabilities& caps) {
     decide::failure_policy policy;
-    policy.queue = plan.queue();
+    policy.queue = plan.place();
     policy.max_retries = plan.options.max_retries;
     policy.crash_budget = caps.crash_budget ? plan.options.crash_budget : 0;
     for (const auto& hold : plan.topology->holds)
@@ -28,7 +28,9 @@ consumer::consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::f
       concurrency_(plan_.options.concurrent ? plan_.options.prefetch : 1),
       max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())),
       flush_at_(std::min<std::size_t>(64, std::max<std::size_t>(1, plan_.options.prefetch / 4))),
-      changed_(std::move(changed)) {
+      changed_(std::move(changed)),
+      place_(plan_.place()) {
+    if (plan_.shard) lanes_ = std::make_unique<decide::lanes>(plan_.options.max_pending_per_key);
     if (coroutine_) strand_.emplace(boost::asio::make_strand(core_->executor()));
 }
 
@@ -45,7 +47,8 @@ void consumer::subscribe() {
     spi::source from;
     from.topology = plan_.topology;
     from.dead_letters = plan_.dead;
-    from.prefetch = plan_.options.prefetch;
+    from.prefetch = lanes_ ? plan_.options.reorder_window : plan_.options.prefetch;
+    from.shard = plan_.shard;
     from.consumer = plan_.name;
     core_->driver().subscribe(std::move(from),
                               [self = shared_from_this()](auto made) { self->subscribed_with(std::move(made)); });

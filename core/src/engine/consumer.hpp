@@ -16,9 +16,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "../decide/backoff.hpp"
+#include "../decide/lanes.hpp"
 #include "../decide/settle_policy.hpp"
 #include "adaptive_mutex.hpp"
 #include "solo_gate.hpp"
@@ -35,8 +37,11 @@ struct consumer_plan {
     consumer_options options;
     std::shared_ptr<handler_base> handler;
     std::string name;
+    std::optional<std::uint16_t> shard{};  ///< Of a sequenced topic.
 
     const std::string& queue() const noexcept { return dead ? topology->dead_letter_queue : topology->queue; }
+    /// Where the messages lie: the queue, or the shard's.
+    const std::string& place() const { return dead ? topology->dead_letter_queue : topology->place_of(shard); }
 };
 
 /// How a consumer ended.
@@ -58,6 +63,7 @@ struct call {
     steady_time started{};
     phase now = phase::idle;
     bool solo = false;
+    decide::lanes::lane* lane = nullptr;                       ///< Of a sequenced topic's message.
     std::unique_ptr<boost::asio::cancellation_signal> cancel;  // coroutines only
 };
 
@@ -123,6 +129,24 @@ private:
     void leases_lost(const std::vector<std::uint64_t>& lost);
     std::vector<std::uint64_t> held_tags() const;
     void release_unstarted();
+    void release(spi::delivery item);
+    void release_solo();
+
+    // consumer_lanes.cpp: the order of a sequenced topic's keys
+    bool has_ready() const noexcept { return lanes_ ? lanes_->startable() : !ready_.empty(); }
+    bool is_suspect(const spi::delivery& item) const noexcept;
+    void take_into_lanes(std::vector<spi::delivery> batch);
+    call* claim_from_lanes();
+    void settle_in_lane(decide::lanes::lane* of, spi::delivery item, decide::ended how, bool solo);
+    void kept(std::uint64_t tag);
+    void watch_lanes();
+    void open_lanes(steady_time planned);
+    void postpone_suspect(spi::delivery item);
+    decide::lanes::lane* lane_of_suspect(std::uint64_t tag);
+    std::vector<spi::delivery> empty_lanes();
+    void shard_lost();
+    bool shard_settled() const;
+    bool lanes_want_more() const;
 
     // consumer_calls.cpp: the handler's side
     void work_in_turn(worker_context& context);
@@ -134,6 +158,7 @@ private:
     decide::ended translate(call_result answer) const;
     void end_call(call& c, decide::ended how);
     void settle_as(spi::delivery item, decide::ended how, bool solo);
+    void say_discarded(const decide::ended& how) const;
     void count(decide::fate fate, const decide::ended& how);
     void after_call(lock_type& lock);
     void launch_coroutines();
@@ -155,6 +180,7 @@ private:
     const std::size_t max_workers_;
     const std::size_t flush_at_;
     const std::function<void()> changed_;
+    const std::string place_;
 
     mutable adaptive_mutex mutex_;
     phase phase_ = phase::subscribing;
@@ -191,6 +217,22 @@ private:
     decide::backoff receive_backoff_{milliseconds(100), milliseconds(5'000)};
     decide::backoff settle_backoff_{milliseconds(50), milliseconds(10'000)};
     decide::backoff subscribe_backoff_{milliseconds(100), milliseconds(5'000)};
+
+    /// A message kept in its lane whose delay the driver has not noted yet.
+    struct keep_note {
+        decide::lanes::lane* of = nullptr;
+        milliseconds delay{};
+    };
+    std::unique_ptr<decide::lanes> lanes_;                ///< Of a sequenced topic; instead of `ready_`.
+    std::unordered_map<std::uint64_t, keep_note> keeps_;  ///< By tag.
+    std::vector<std::uint64_t> settling_keeps_;           ///< Tags that the driver is noting.
+    std::unordered_map<std::uint64_t, decide::lanes::lane*> suspect_lanes_;  ///< By tag.
+    std::size_t poisons_unconfirmed_ = 0;
+    std::size_t settling_poisons_ = 0;
+    bool shard_lost_ = false;
+    bool receive_cancelled_ = false;  ///< By the loss of the shard.
+    clock::timer_id lane_timer_ = 0;
+    steady_time lane_due_{};
 
     std::deque<spi::delivery> suspects_;
     bool solo_requested_ = false;             ///< Asked the gate, or has its turn.

@@ -17,6 +17,7 @@ bool was_called(const decide::ended& how) noexcept {
         case decide::ending::undecodable:
         case decide::ending::expired:
         case decide::ending::crashed:
+        case decide::ending::poisoned:
             return false;
         default:
             return true;
@@ -37,7 +38,7 @@ std::string text_of(const std::exception_ptr& thrown) {
 
 /// Has workers or the executor start calls for what is ready. May unlock.
 void consumer::dispatch(lock_type& lock) {
-    const bool something = solo_ready_ || (!ready_.empty() && !core_->gate().closed());
+    const bool something = solo_ready_ || (has_ready() && !core_->gate().closed());
     if (!something || phase_ != phase::running) return;
     if (coroutine_) {
         if (launching_ || running_ >= concurrency_) return;
@@ -77,7 +78,7 @@ void consumer::work_in_turn(worker_context& context) {
         if (n >= turn && context.pool.has_waiting()) break;
         auto* c = claim();
         if (!c) break;
-        if (!ready_.empty() && active_workers_ < max_workers_) {  // wake one more; it wakes the next
+        if (has_ready() && active_workers_ < max_workers_) {  // wake one more; it wakes the next
             ++active_workers_;
             lock.unlock();
             core_->workers().submit(shared_from_this());
@@ -90,6 +91,11 @@ void consumer::work_in_turn(worker_context& context) {
         after_call(lock);
     }
     --active_workers_;
+    if (lanes_) {  // suspects and poisoned messages may have been met
+        lock.unlock();
+        ask_for_solo();
+        return pump();
+    }
     dispatch(lock);
 }
 
@@ -109,8 +115,11 @@ call* consumer::claim() {
     if (solo_ready_) {
         auto item = std::move(*solo_ready_);
         solo_ready_.reset();
-        return begin_call(std::move(item), true);
+        auto* c = begin_call(std::move(item), true);
+        if (lanes_) c->lane = lane_of_suspect(c->state.item.tag);
+        return c;
     }
+    if (lanes_) return claim_from_lanes();
     if (ready_.empty() || core_->gate().closed()) return nullptr;
     auto item = std::move(ready_.front());
     ready_.pop_front();
@@ -194,13 +203,18 @@ void consumer::end_call(call& c, decide::ended how) {
     idle_calls_.push_back(&c);
     if (was == call::phase::abandoned) {
         --stats_.stuck;
-        return;
+        if (!lanes_) return;
+        how = decide::ended();  // its key has waited for it; what it said now is too late
+        how.how = decide::ending::timed_out;
+        how.timeout_kind = plan_.options.timeout_outcome.kind();
+        how.text = "timed out after " + std::to_string(plan_.options.handler_timeout->count()) + " ms";
     }
     if (was == call::phase::cancelling && how.how == decide::ending::exception) {
         how.how = decide::ending::timed_out;
         how.timeout_kind = plan_.options.timeout_outcome.kind();
         how.text = "timed out: " + how.text;
     }
+    if (lanes_) return settle_in_lane(std::exchange(c.lane, nullptr), std::move(item), std::move(how), c.solo);
     settle_as(std::move(item), std::move(how), c.solo);
 }
 
@@ -215,11 +229,12 @@ void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
     auto verdict = plan_.dead ? decide::settle_dead(std::move(item), how)
                               : decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
-    if (verdict.fate == decide::fate::discarded) {
-        say(true,
-            "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
-    }
+    if (verdict.fate == decide::fate::discarded) say_discarded(how);
     outbox_.push_back(std::move(verdict.what));
+}
+
+void consumer::say_discarded(const decide::ended& how) const {
+    say(true, "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
 }
 
 void consumer::count(decide::fate fate, const decide::ended& how) {
@@ -260,6 +275,7 @@ void consumer::launch_coroutines() {
         }
         spawn(*c);
     }
+    if (lanes_) ask_for_solo();
     pump();
 }
 
@@ -352,6 +368,9 @@ void consumer::time_out(call& c) {
 void consumer::abandon(call& c) {
     c.now = call::phase::abandoned;
     ++stats_.stuck;
+    if (lanes_) {
+        return say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; its key waits for it");
+    }
     decide::ended how;
     how.how = decide::ending::timed_out;
     how.timeout_kind = plan_.options.timeout_outcome.kind();
@@ -407,16 +426,18 @@ void consumer::solo_isolated(const error& why) {
         solo_isolating_ = false;
         auto item = std::move(*solo_item_);
         solo_item_.reset();
-        if (why == errc::lease_lost) {
+        if (why == errc::lease_lost || shard_lost_) {
+            if (lanes_) lanes_->finish(lane_of_suspect(item.tag));
             --unsettled_;
             ++stats_.leases_lost;
+            if (lanes_) shard_lost();
+            gave_up = true;
+        } else if (lanes_ && why && phase_ == phase::running) {
+            postpone_suspect(std::move(item));
             gave_up = true;
         } else if (why || phase_ != phase::running) {
-            spi::settlement s;
-            s.item = std::move(item);
-            s.kind = spi::settlement_kind::release;
-            ++stats_.released;
-            outbox_.push_back(std::move(s));
+            if (lanes_) lanes_->finish(lane_of_suspect(item.tag));
+            release(std::move(item));
             flush_now_ = true;
             solo_settling_ = true;
         } else {

@@ -10,6 +10,9 @@ namespace {
 /// The longest time that a decided settlement waits for others to join it.
 constexpr auto max_settle_wait = milliseconds(5);
 
+/// A shard reads at least so many messages at a time, in search of keys that can go on.
+constexpr std::size_t read_ahead = 64;
+
 }  // namespace
 
 /// Runs driver operations until none is wanted. Whoever finds another thread in here leaves it the work.
@@ -35,12 +38,28 @@ void consumer::pump() {
 bool consumer::pump_once(lock_type& lock) {
     if (!subscription_) return false;
     const auto subscription = subscription_;
+    if (shard_lost_ && receiving_ && !asking_ && !receive_cancelled_) {  // ask anew, once all of the old is over
+        receive_cancelled_ = true;
+        lock.unlock();
+        subscription->cancel_receive();
+        lock.lock();
+        return true;
+    }
     if (wants_flush()) {
         settling_ = true;
         flush_now_ = false;
         auto batch = std::exchange(outbox_, {});
         outbox_.reserve(flush_at_);
         settling_count_ = batch.size();
+        settling_keeps_.clear();
+        settling_poisons_ = 0;
+        if (lanes_) {
+            for (const auto& s : batch) {
+                if (s.kind == spi::settlement_kind::keep) settling_keeps_.push_back(s.item.tag);
+                if (s.poison_key) ++settling_poisons_;
+            }
+            settling_count_ -= settling_keeps_.size();
+        }
         solo_in_batch_ =
             solo_settling_ && std::ranges::any_of(batch, [&](const auto& b) { return b.item.tag == solo_tag_; });
         if (core_->capabilities().lease.count() > 0) {
@@ -56,6 +75,10 @@ bool consumer::pump_once(lock_type& lock) {
     if (wants_receive()) {
         receiving_ = true;
         asking_ = true;
+        shard_lost_ = false;
+        receive_cancelled_ = false;
+        // What an earlier receive gave is in the lanes by now: from here on the driver's flag is enough.
+        if (lanes_ && poisons_unconfirmed_ == 0 && core_->capabilities().keeps_keys) lanes_->trust_driver();
         const auto max = credit();
         lock.unlock();
         subscription->receive(max, [self = shared_from_this()](auto batch) { self->received(std::move(batch)); });
@@ -73,15 +96,22 @@ bool consumer::pump_once(lock_type& lock) {
 
 bool consumer::wants_flush() const {
     if (settling_ || outbox_.empty()) return false;
-    return flush_now_ || ready_.empty() || outbox_.size() >= flush_at_ || solo_settling_;
+    if (lanes_ && !failed_outbox_.empty()) return false;  // in order
+    return flush_now_ || !has_ready() || outbox_.size() >= flush_at_ || solo_settling_;
 }
 
 std::size_t consumer::credit() const {
+    if (lanes_) {
+        const auto window = plan_.options.reorder_window;
+        return std::min(window > unsettled_ ? window - unsettled_ : 0,
+                        std::max<std::size_t>(plan_.options.prefetch, read_ahead));
+    }
     return plan_.options.prefetch > unsettled_ ? plan_.options.prefetch - unsettled_ : 0;
 }
 
 bool consumer::wants_receive() const {
     if (phase_ != phase::running || receiving_ || receive_paused_ || solo_requested_) return false;
+    if (lanes_) return lanes_want_more();
     const auto room = credit();
     return room > 0 && (ready_.empty() || room >= flush_at_);
 }
@@ -106,10 +136,13 @@ void consumer::received(result<std::vector<spi::delivery>> batch) {
 void consumer::take(std::vector<spi::delivery> batch) {
     unsettled_ += batch.size();
     stats_.received += batch.size();
+    if (lanes_) {
+        take_into_lanes(std::move(batch));
+        if (phase_ != phase::running) release_unstarted();
+        return;
+    }
     for (auto& item : batch) {
-        const bool suspect = policy_.crash_budget > 0 && !plan_.dead && item.past && item.past->crashes > 0 &&
-                             item.past->crashes < policy_.crash_budget;
-        if (suspect) {
+        if (is_suspect(item)) {
             suspects_.push_back(std::move(item));
         } else {
             ready_.push_back(std::move(item));
@@ -118,10 +151,19 @@ void consumer::take(std::vector<spi::delivery> batch) {
     if (phase_ != phase::running) release_unstarted();
 }
 
+bool consumer::is_suspect(const spi::delivery& item) const noexcept {
+    return policy_.crash_budget > 0 && !plan_.dead && item.past && item.past->crashes > 0 &&
+           item.past->crashes < policy_.crash_budget;
+}
+
 /// Waits before the next receive; a broker that refuses for good ends the consumer. With the lock held.
 void consumer::receive_failed(const error& why) {
     if (phase_ != phase::running) return;
-    if (receive_backoff_.failures() == 0) say(true, "receiving from '" + plan_.queue() + "' failed: " + why.message());
+    if (lanes_ && why == errc::lease_lost) {
+        shard_lost();
+    } else if (receive_backoff_.failures() == 0) {
+        say(true, "receiving from '" + place_ + "' failed: " + why.message());
+    }
     if (why == errc::closed) {
         end_.failed = true;
         end_.text = "consumer of '" + plan_.queue() + "': " + why.message();
@@ -149,13 +191,18 @@ void consumer::settled(std::vector<spi::failed_settlement> failed) {
         settling_ = false;
         settling_tags_.clear();
         unsettled_ -= settling_count_;
+        poisons_unconfirmed_ -= settling_poisons_;
         solo_done = std::exchange(solo_in_batch_, false);
         for (auto& f : failed) {
+            const bool kept_one = f.what.kind == spi::settlement_kind::keep;
+            if (kept_one) std::erase(settling_keeps_, f.what.item.tag);
             if (f.cause == errc::lease_lost) {
                 ++stats_.leases_lost;
+                if (lanes_) shard_lost();
                 continue;
             }
-            ++unsettled_;
+            if (!kept_one) ++unsettled_;
+            if (f.what.poison_key) ++poisons_unconfirmed_;
             ++stats_.settle_retries;
             if (f.what.item.tag == solo_tag_) solo_done = false;
             if (failed_outbox_.empty() && settle_backoff_.failures() == 0) {
@@ -163,6 +210,8 @@ void consumer::settled(std::vector<spi::failed_settlement> failed) {
             }
             failed_outbox_.push_back(std::move(f.what));
         }
+        for (const auto tag : settling_keeps_)
+            kept(tag);
         if (failed.empty()) settle_backoff_.reset();
         if (!failed_outbox_.empty()) after(settle_backoff_.next(core_->random()), &consumer::settle_again);
         if (solo_done) {
@@ -180,8 +229,9 @@ void consumer::settled(std::vector<spi::failed_settlement> failed) {
 void consumer::settle_again() {
     {
         lock_type lock(mutex_);
-        std::ranges::move(failed_outbox_, std::back_inserter(outbox_));
-        failed_outbox_.clear();
+        // In front of what was decided later: a sequenced topic's settlements are carried out in order.
+        std::ranges::move(outbox_, std::back_inserter(failed_outbox_));
+        outbox_ = std::exchange(failed_outbox_, {});
         flush_now_ = true;
     }
     pump();
@@ -205,24 +255,34 @@ void consumer::flush_by_age() {
 
 /// Gives back everything that no handler has seen. With the lock held.
 void consumer::release_unstarted() {
-    const auto release = [&](spi::delivery item) {
-        spi::settlement s;
-        s.item = std::move(item);
-        s.kind = spi::settlement_kind::release;
-        outbox_.push_back(std::move(s));
-        ++stats_.released;
-    };
+    if (lanes_) {
+        for (auto& item : empty_lanes())
+            release(std::move(item));
+    }
     for (auto& item : ready_)
         release(std::move(item));
     ready_.clear();
     for (auto& item : suspects_)
         release(std::move(item));
     suspects_.clear();
-    if (solo_ready_) {
-        release(std::move(*solo_ready_));
-        solo_ready_.reset();
-        solo_settling_ = true;  // its turn ends when the release is settled
-    }
+    release_solo();
+}
+
+void consumer::release(spi::delivery item) {
+    spi::settlement s;
+    s.item = std::move(item);
+    s.kind = spi::settlement_kind::release;
+    outbox_.push_back(std::move(s));
+    ++stats_.released;
+}
+
+/// Gives the suspect back whose turn it is, if it was not started.
+void consumer::release_solo() {
+    if (!solo_ready_) return;
+    if (lanes_) lanes_->finish(lane_of_suspect(solo_ready_->tag));
+    release(std::move(*solo_ready_));
+    solo_ready_.reset();
+    solo_settling_ = true;  // its turn ends when the release is settled
 }
 
 void consumer::renew_leases() {
@@ -235,7 +295,7 @@ void consumer::renew_leases() {
         tags = held_tags();
     }
     after(core_->capabilities().lease / 3, &consumer::renew_leases);
-    if (tags.empty()) return;
+    if (tags.empty() && !lanes_) return;
     subscription->extend(std::move(tags), [self = shared_from_this()](auto lost) {
         if (!lost.empty()) self->leases_lost(lost);
     });
@@ -247,12 +307,15 @@ std::vector<std::uint64_t> consumer::held_tags() const {
         tags.push_back(item.tag);
     for (const auto& item : suspects_)
         tags.push_back(item.tag);
+    if (lanes_) lanes_->for_each_held([&](const spi::delivery& item) { tags.push_back(item.tag); });
     for (const auto* list : {&outbox_, &failed_outbox_}) {
         for (const auto& s : *list)
             tags.push_back(s.item.tag);
     }
     for (const auto& c : calls_) {
-        if (c->now == call::phase::running || c->now == call::phase::cancelling) tags.push_back(c->state.item.tag);
+        const bool held = c->now == call::phase::running || c->now == call::phase::cancelling ||
+                          (lanes_ && c->now == call::phase::abandoned);
+        if (held) tags.push_back(c->state.item.tag);
     }
     if (solo_item_) tags.push_back(solo_item_->tag);
     if (solo_ready_) tags.push_back(solo_ready_->tag);
@@ -266,6 +329,7 @@ void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
     std::size_t found = 0;  // what was settled meanwhile is not lost
     {
         lock_type lock(mutex_);
+        if (lanes_) return shard_lost();
         const auto drop = [&](std::deque<spi::delivery>& from) {
             found += std::erase_if(from, [&](const auto& item) { return gone.contains(item.tag); });
         };

@@ -76,9 +76,12 @@ void group_core::start() {
     declare_all();
     std::vector<std::shared_ptr<consumer>> made;
     for (const auto& plan : plans_) {
-        for (std::uint32_t i = 0; i < plan.options.consumers.min; ++i) {
+        const bool sharded = plan.topology->sequencing && !plan.dead;
+        const std::uint32_t count = sharded ? plan.topology->sequencing->shards() : plan.options.consumers.min;
+        for (std::uint32_t i = 0; i < count; ++i) {
             auto own = plan;
             own.name = plan.queue() + "-" + std::to_string(i);
+            if (sharded) own.shard = static_cast<std::uint16_t>(i);
             made.push_back(std::make_shared<consumer>(broker_, std::move(own), [weak = weak_from_this()] {
                 if (auto self = weak.lock()) self->notify();
             }));

@@ -6,6 +6,7 @@
 #include "blocking.hpp"
 #include "broker_core.hpp"
 #include "completion.hpp"
+#include "sequenced_publish.hpp"
 
 namespace shove {
 
@@ -34,6 +35,14 @@ error check(const publish_options& options, const topic_info& topic, const spi::
         if (!is_reserved_header(h.name)) continue;
         return {errc::reserved_header, "header '" + std::string(h.name) + "' of a message for '" +
                                            topic.topology->queue + "' is reserved for shove; use another name"};
+    }
+    if (topic.topology->sequencing && !options.key) {
+        return {errc::invalid_argument, "a message for '" + topic.topology->queue +
+                                            "' has no key, and the topic is sequenced; give publish_options::key"};
+    }
+    if (topic.topology->sequencing && options.delay.count() > 0) {
+        return {errc::unsupported, "a message for '" + topic.topology->queue +
+                                       "' has a delay, and the topic is sequenced; publish it when its turn comes"};
     }
     if (options.delay.count() < 0) return {errc::invalid_argument, "the delay is negative"};
     if (options.delay.count() > 0 && !caps.delayed_publish) {
@@ -106,6 +115,18 @@ milliseconds publisher_core::until(wall_time when) const {
 void publisher_core::prepare(prepared_batch& into, const topic_info& topic, result<std::string_view> payload,
                              const publish_options& options) const {
     auto& state = into.states.emplace_back();
+    const bool sequenced = topic.topology->sequencing.has_value();
+    if (sequenced && options.key && into.broken_keys.contains(*options.key)) {
+        state.status = publish_status::not_attempted;
+        state.cause = error(errc::not_attempted, "an earlier message of its key in the batch could not be made");
+        return;
+    }
+    prepare_one(into, state, topic, std::move(payload), options);
+    if (sequenced && state.cause && options.key) into.broken_keys.insert(*options.key);
+}
+
+void publisher_core::prepare_one(prepared_batch& into, publish_state& state, const topic_info& topic,
+                                 result<std::string_view> payload, const publish_options& options) const {
     if (!payload) {
         state = failed_state(payload.error());
         return;
@@ -142,6 +163,7 @@ void publisher_core::prepare(prepared_batch& into, const topic_info& topic, resu
 
 void publisher_core::start(prepared_batch batch, unique_function<void(prepared_batch)> done) const {
     if (batch.messages.empty()) return done(std::move(batch));
+    if (batch.topology->sequencing) return publish_sequenced(core_, std::move(batch), std::move(done));
     auto& clock = core_->clock();
     spi::publish_request request;
     const auto timeout_at = clock.now() + batch.timeout;

@@ -24,6 +24,8 @@ struct inprocess {
         .delayed_publish = true,
         .any_delay = true,
         .admin = true,
+        .key_order = true,
+        .keeps_keys = true,
     };
     static constexpr std::array<std::string_view, 1> schemes{"memory"};
 

@@ -50,6 +50,8 @@ struct sqlite {
         .any_delay = true,
         .crash_budget = true,
         .admin = true,
+        .key_order = true,
+        .keeps_keys = true,
         .lease = std::chrono::seconds(30),
         .max_message_bytes = 512 * 1024 * 1024,
     };

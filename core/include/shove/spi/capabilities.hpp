@@ -20,6 +20,7 @@ struct capabilities {
     bool crash_budget = false;        ///< Deaths of a process during a call are counted durably.
     bool admin = false;               ///< Queues can be listed, browsed, moved and purged.
     bool key_order = false;           ///< Sequenced topics keep G2.
+    bool keeps_keys = false;          ///< Poisoned keys are kept with the queue, listed, and released by an operator.
     bool broadcast = false;           ///< Every subscriber gets every message.
     bool reader_groups = false;       ///< `for_consumer_group`.
     bool coordinated_groups = false;  ///< min..max groups.

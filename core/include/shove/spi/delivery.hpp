@@ -40,8 +40,10 @@ struct delivery {
     std::uint64_t tag = 0;               ///< The driver's own handle; the engine only carries it.
     std::uint32_t deliveries = 0;        ///< How often it was handed out, this time included; 0: unknown.
     bool redelivered = false;            ///< May have been handled before; never wrongly false.
-    std::optional<std::uint64_t> fence;  ///< Rises at each takeover of the key, where the backend can.
+    std::optional<std::uint64_t> fence;  ///< Rises at each takeover of the shard, where the backend can.
     std::unique_ptr<history> past;       ///< Null: nothing ever happened to it.
+    wall_time not_before{};              ///< Of a message kept with a delay: not to be called earlier. Epoch: at once.
+    bool poisoned = false;               ///< Its key was poisoned, and not released since.
 };
 
 /// What to do with a delivery. The engine decides; the driver knows how its broker does it safely.
@@ -50,6 +52,9 @@ enum class settlement_kind : std::uint8_t {
     delay,        ///< Hand it out again once `delay` has passed, with `item.past` as its history.
     dead_letter,  ///< Move it, with `item.past`, to the topology's dead-letter queue.
     release,      ///< Not started: hand it out again at once, in its old place, at no cost.
+    /// Sequenced topics only: it stays with this subscription, unsettled and in its place. Note its history and
+    /// that it must not be called before `delay` has passed, so that whoever takes the shard over knows both.
+    keep,
 };
 
 /// One decision. The whole delivery comes back to the driver.
@@ -60,6 +65,8 @@ struct settlement {
     milliseconds delay{0};
     /// `delay` only: the index of the hold tier that the delay came from, if it came from one.
     std::optional<std::size_t> tier;
+    /// `dead_letter` only: poison its key, in the same step. Where the backend keeps keys (`capabilities::keeps_keys`).
+    bool poison_key = false;
 };
 
 /// A settlement that did not happen. Retryable errors are tried again by the engine, with backoff;

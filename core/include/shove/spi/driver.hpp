@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,8 @@ struct publish_request {
     std::vector<outgoing> messages;
     /// Wait for room no longer than this; a moment in the past means: fail at once when full.
     steady_time deadline = steady_time::max();
+    /// Of a sequenced topology: all messages belong to this shard.
+    std::optional<std::uint16_t> shard;
 };
 
 /// Counts of one queue.
@@ -75,6 +78,11 @@ struct source {
     bool dead_letters = false;  ///< Read the topology's dead-letter queue instead.
     std::size_t prefetch = 10;  ///< Never more deliveries unsettled than this.
     std::string consumer;       ///< For people: shown by the broker where it can.
+    /// Of a sequenced topology: read this shard, as its only reader. While another subscription, here or in another
+    /// process, has the shard, `receive` waits. Who takes it over gets its unsettled messages again, in order and
+    /// before all others, and a higher `delivery::fence`. Who loses it learns that from `extend`, or
+    /// by `errc::lease_lost`; its later settlements are refused. Its `settle` carries batches out in their order.
+    std::optional<std::uint16_t> shard;
 };
 
 /// One consumer's hold on one queue.
@@ -127,6 +135,13 @@ struct moved {
     message copy;
 };
 
+/// A row of `admin::list_keys`: a key of a sequenced topic that does not go on.
+struct poisoned_key {
+    std::string queue;  ///< The shard's.
+    std::string key;
+    wall_time since{};
+};
+
 /// What the command line and the dashboard need. Only with `capabilities::admin`.
 class admin {
 public:
@@ -142,6 +157,17 @@ public:
     /// Removes waiting messages. Gives how many were there.
     virtual void remove(std::string queue, std::vector<std::uint64_t> cursors,
                         callback<void(result<std::size_t>)> done) = 0;
+    /// The poisoned keys of these queues. Only with `capabilities::keeps_keys`.
+    virtual void list_keys(std::vector<std::string> queues, callback<void(result<std::vector<poisoned_key>>)> done) {
+        (void)queues;
+        done(std::vector<poisoned_key>());
+    }
+    /// Lets a key go on: later deliveries of it are not poisoned. Gives how many were: 0 or 1. Only with
+    /// `capabilities::keeps_keys`.
+    virtual void release_key(std::string queue, std::string key, callback<void(result<std::size_t>)> done) {
+        (void)queue, (void)key;
+        done(std::size_t{0});
+    }
 };
 
 /// A broker connection.

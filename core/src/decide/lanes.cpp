@@ -1,0 +1,176 @@
+#include "lanes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace shove::decide {
+namespace {
+
+/// Nodes of finished lanes kept for the next keys.
+constexpr std::size_t max_spare = 1024;
+
+}  // namespace
+
+lanes::lanes(std::size_t crowded_at) : crowded_at_(std::max<std::size_t>(1, crowded_at)) {}
+lanes::~lanes() = default;
+
+lanes::lane& lanes::lane_of(std::string_view key) {
+    if (const auto known = lanes_.find(key); known != lanes_.end()) return known->second;
+    lane_map::iterator made;
+    if (spare_.empty()) {
+        made = lanes_.emplace(std::string(key), lane()).first;
+    } else {
+        auto node = std::move(spare_.back());
+        spare_.pop_back();
+        node.key().assign(key);
+        node.mapped() = lane();
+        made = lanes_.insert(std::move(node)).position;
+    }
+    made->second.key = made->first;
+    return made->second;
+}
+
+std::uint32_t lanes::take_slot() {
+    if (free_slots_.empty()) {
+        slots_.emplace_back();
+        return static_cast<std::uint32_t>(slots_.size() - 1);
+    }
+    const auto at = free_slots_.back();
+    free_slots_.pop_back();
+    return at;
+}
+
+void lanes::add(spi::delivery item, steady_time opens_at) {
+    auto& of = lane_of(item.msg.key().value_or(""));
+    if (!poisoned_.empty() && poisoned_.contains(std::string(of.key))) item.poisoned = true;
+    ++held_;
+    held_bytes_ += item.msg.payload().size();
+    const auto at = take_slot();
+    slots_[at].item = std::move(item);
+    slots_[at].opens_at = opens_at;
+    slots_[at].next = none;
+    if (of.last == none) {
+        of.first = at;
+    } else {
+        slots_[of.last].next = at;
+    }
+    of.last = at;
+    longer(of);
+    if (of.now == lane::state::idle) open_first(of);
+}
+
+/// A lane whose first message is there and not started.
+void lanes::open_first(lane& of) {
+    const auto opens_at = slots_[of.first].opens_at;
+    if (opens_at == steady_time{}) {
+        open(of);
+    } else {
+        close_until(of, opens_at);
+    }
+}
+
+void lanes::open(lane& of) {
+    of.now = lane::state::open;
+    open_.push_back(&of);
+}
+
+void lanes::close_until(lane& of, steady_time when) {
+    of.now = lane::state::waiting;
+    due_.emplace(when, &of);
+}
+
+lanes::started lanes::start() {
+    auto& of = *open_.front();
+    open_.pop_front();
+    of.now = lane::state::started;
+    const auto at = of.first;
+    started made{std::move(slots_[at].item), &of};
+    of.first = slots_[at].next;
+    if (of.first == none) of.last = none;
+    free_slots_.push_back(at);
+    --held_;
+    held_bytes_ -= made.item.msg.payload().size();
+    shorter(of);
+    return made;
+}
+
+void lanes::longer(lane& of) {
+    if (++of.length == crowded_at_) ++crowded_lanes_;
+}
+
+void lanes::shorter(lane& of) {
+    if (of.length-- == crowded_at_) --crowded_lanes_;
+}
+
+void lanes::finish(lane* of) {
+    if (of->first != none) return open_first(*of);
+    of->now = lane::state::idle;
+    erase_if_done(*of);
+}
+
+void lanes::erase_if_done(lane& of) {
+    auto node = lanes_.extract(lanes_.find(of.key));
+    if (spare_.size() < max_spare) spare_.push_back(std::move(node));
+}
+
+void lanes::put_back(lane* of, spi::delivery item) {
+    of->now = lane::state::back;
+    ++held_;
+    held_bytes_ += item.msg.payload().size();
+    const auto at = take_slot();
+    slots_[at].item = std::move(item);
+    slots_[at].opens_at = {};
+    slots_[at].next = of->first;
+    of->first = at;
+    if (of->last == none) of->last = at;
+    longer(*of);
+}
+
+void lanes::reopen(lane* of, steady_time when) {
+    if (of->now != lane::state::back) return;
+    close_until(*of, when);
+}
+
+bool lanes::open_due(steady_time now) {
+    bool some = false;
+    while (!due_.empty() && due_.begin()->first <= now) {
+        open(*due_.begin()->second);
+        due_.erase(due_.begin());
+        some = true;
+    }
+    return some;
+}
+
+std::optional<steady_time> lanes::next_due() const {
+    if (due_.empty()) return std::nullopt;
+    return due_.begin()->first;
+}
+
+void lanes::poison(lane* of) {
+    if (of->key.empty()) return;
+    poisoned_.emplace(of->key);
+    for (auto at = of->first; at != none; at = slots_[at].next)
+        slots_[at].item.poisoned = true;
+}
+
+std::vector<spi::delivery> lanes::take_all() {
+    std::vector<spi::delivery> all;
+    all.reserve(held_);
+    for (auto each = lanes_.begin(); each != lanes_.end();) {
+        auto& of = each->second;
+        for (auto at = of.first; at != none; at = slots_[at].next)
+            all.push_back(std::move(slots_[at].item));
+        of.first = of.last = none;
+        of.length = 0;
+        // A started one is still out, and says later how it ended.
+        each = of.now == lane::state::started ? std::next(each) : lanes_.erase(each);
+    }
+    slots_.clear();
+    free_slots_.clear();
+    open_.clear();
+    due_.clear();
+    held_ = held_bytes_ = crowded_lanes_ = 0;
+    return all;
+}
+
+}  // namespace shove::decide
