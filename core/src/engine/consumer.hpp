@@ -1,6 +1,5 @@
 #pragma once
 
-#include <shove/consumer_options.hpp>
 #include <shove/detail/handler.hpp>
 #include <shove/run_outcome.hpp>
 #include <shove/spi/driver.hpp>
@@ -21,6 +20,7 @@
 #include "../decide/backoff.hpp"
 #include "../decide/settle_policy.hpp"
 #include "adaptive_mutex.hpp"
+#include "consumer_settings.hpp"
 #include "solo_gate.hpp"
 #include "worker_pool.hpp"
 
@@ -32,7 +32,7 @@ class broker_core;
 struct consumer_plan {
     std::shared_ptr<const queue_topology> topology;
     bool dead = false;
-    consumer_options options;
+    consumer_settings options;
     std::shared_ptr<handler_base> handler;
     std::string name;
 
@@ -74,7 +74,8 @@ public:
 
     void start();
     /// Stops fetching, gives back what was not started, waits for the rest, closes the subscription.
-    void begin_drain();
+    /// @param only_if_idle  Not if it holds a message. Gives whether the drain has begun by this.
+    bool begin_drain(bool only_if_idle = false);
     /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
     void report_left(run_outcome& outcome);
 
