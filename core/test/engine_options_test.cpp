@@ -1,3 +1,5 @@
+#include <shove/async.hpp>
+
 #include "engine_fixture.hpp"
 
 #include "../src/engine/consumer_settings.hpp"
@@ -164,6 +166,16 @@ TEST_F(engine_factory, what_it_throws_at_the_start_is_passed_on) {
     EXPECT_THROW(group.start(), std::runtime_error);
     EXPECT_EQ(driver().count("subscribe"), 0U);
     EXPECT_TRUE(group.stop(1h).clean()) << "nothing is left of it";
+}
+
+TEST_F(engine_factory, what_it_throws_ends_an_asynchronous_run) {
+    auto group = broker().consumer_group();
+    group.add_each(topic(), []() -> detail::raw_function { throw std::runtime_error("no database"); });
+    const recorder<error_code> ended;
+    group.async_run({}, 1h, [ended](error_code code, const run_outcome&) { ended.add(code); });
+    EXPECT_EQ(ended.wait(1, "the end").front(), make_error_code(errc::cancelled));
+    const auto lines = said.all();
+    EXPECT_TRUE(std::ranges::any_of(lines, [](const auto& l) { return l.find("no database") != std::string::npos; }));
 }
 
 TEST_F(engine_factory, what_it_throws_later_is_said_and_tried_again) {

@@ -1,3 +1,5 @@
+#include <shove/async.hpp>
+
 #include "engine_fixture.hpp"
 
 namespace shove::test {
@@ -5,6 +7,25 @@ namespace {
 
 using action = scale_decision::action;
 using depth_answer = std::optional<result<spi::queue_depth>>;
+
+struct note {
+    int number = 0;
+};
+BOOST_DESCRIBE_STRUCT(note, (), (number))
+
+struct notes : shove::topic<note> {
+    static constexpr auto topology = shove::topology("notes");
+};
+
+/// A coroutine whose call takes three seconds.
+struct three_seconds {
+    std::shared_ptr<testkit::manual_clock> clock;
+
+    boost::asio::awaitable<outcome> operator()(note) const {
+        clock->advance(3s);
+        co_return ack;
+    }
+};
 
 /// Wishes what a test says.
 class told_strategy final : public scaling_strategy {
@@ -166,6 +187,19 @@ TEST_F(engine_scaling, measures_how_long_calls_take) {
     EXPECT_EQ(seen.service_time, 2s);
     EXPECT_EQ(seen.calls_at_once, 1U);
     EXPECT_EQ(seen.prefetch, 4U);
+}
+
+TEST_F(engine_scaling, measures_coroutines_too) {
+    auto made = broker().consumer_group();
+    made.add_each<notes>([with = clock] { return three_seconds{with}; }, {.consumers = {1, 2}, .prefetch = 20});
+    made.enable_autoscaling(at_once());
+    made.start();
+    driver().deliver("{\"number\":1}");
+    driver().settled().wait(1, "the message");
+    const auto seen = poll().seen;
+    EXPECT_EQ(seen.service_time, 3s);
+    EXPECT_EQ(seen.calls_at_once, 20U) << "coroutines need no thread";
+    EXPECT_TRUE(made.stop(1h).clean());
 }
 
 TEST_F(engine_scaling, a_depth_that_fails_changes_nothing_and_is_said_once) {

@@ -96,8 +96,9 @@ public:
 
     /// As `add`, each consumer with a handler of its own: `factory()` is called once per consumer and gives it. So a
     /// handler may keep a connection or a buffer; with `.sequential()` it is never called twice at a time.
-    /// The first ones are made in `start`, which passes on what the factory throws; those of consumers that are added
-    /// or replaced later on the broker's supervising thread, where that is logged and tried again later.
+    /// The first ones are made in `start`, which passes on what the factory throws (`async_run` logs it and
+    /// completes with `cancelled`); those of consumers that are added or replaced later on the broker's supervising
+    /// thread, where that is logged and tried again later.
     template <topic_type T, class F>
     consumer_group& add_each(F factory, consumer_options options = {}) {
         detail::check_capabilities<B, T>();

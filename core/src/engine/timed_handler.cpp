@@ -1,5 +1,6 @@
 #include "timed_handler.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <utility>
