@@ -121,6 +121,13 @@ private:
     std::vector<std::shared_ptr<void>> asides_;
 };
 
+/// A depth of a queue with much to do, for `on_depth`.
+inline std::optional<result<spi::queue_depth>> much() {
+    spi::queue_depth found;
+    found.ready = 1'000;
+    return result<spi::queue_depth>(found);
+}
+
 /// Answers always the same.
 inline detail::raw_function always(outcome answer) {
     return [answer](std::span<const std::byte>, const delivery&) { return answer; };

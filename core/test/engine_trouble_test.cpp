@@ -115,22 +115,6 @@ TEST_F(engine_trouble, receive_backoff_is_bounded_and_reset) {
     EXPECT_LE(*clock->next() - clock->now(), 100ms) << "the backoff was not reset";
 }
 
-TEST_F(engine_trouble, closed_queue_ends_the_consumer_with_an_error) {
-    auto group = broker().consumer_group();
-    group.add(topic(), always(ack), {.prefetch = 1});
-    const auto running = aside([&] { return group.run_until({}, 10s); });  // no one stops it: it ends by itself
-    eventually("it receives", [&] { return driver().receiving(); });
-    driver().fail_receives(error(errc::closed, "gone for good"), 1);
-    driver().deliver("last");
-    ASSERT_EQ(running.wait_for(testkit::patience()), std::future_status::ready);
-    const auto ended = running.get();
-    EXPECT_EQ(ended.errors, 1U);
-    EXPECT_EQ(ended.exit_code(), 1);
-    ASSERT_EQ(ended.failures.size(), 1U);
-    EXPECT_NE(ended.failures.front().find("orders"), std::string::npos);
-    EXPECT_NE(ended.failures.front().find("gone for good"), std::string::npos);
-}
-
 TEST_F(engine_trouble, subscribing_is_tried_again) {
     const counter tries;
     driver().on_subscribe(

@@ -148,6 +148,20 @@ void scripted_driver::fail_receives(error why, std::size_t times) {
     receive_failures_ = times;
 }
 
+std::size_t scripted_driver::break_receives(const error& why, std::size_t consumers) {
+    std::vector<receive_done> broken;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& weak : subscriptions_) {
+            const auto each = weak.lock();
+            if (broken.size() < consumers && each && each->wants()) broken.push_back(each->take_receive());
+        }
+    }
+    for (auto& done : broken)
+        done(why);
+    return broken.size();
+}
+
 void scripted_driver::hold_settles() {
     const std::lock_guard lock(mutex_);
     holding_settles_ = true;
@@ -200,6 +214,11 @@ void scripted_driver::on_publish(
     answers_.publish = std::move(answer);
 }
 
+void scripted_driver::on_depth(std::function<std::optional<result<spi::queue_depth>>(const std::string&)> answer) {
+    const std::lock_guard lock(mutex_);
+    answers_.depth = std::move(answer);
+}
+
 void scripted_driver::on_ping(std::function<std::optional<error>()> answer) {
     const std::lock_guard lock(mutex_);
     answers_.ping = std::move(answer);
@@ -222,11 +241,15 @@ std::size_t scripted_driver::unsettled() const {
 }
 
 bool scripted_driver::receiving() const {
+    return receivers() > 0;
+}
+
+std::size_t scripted_driver::receivers() const {
     const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(subscriptions_, [](const auto& weak) {
+    return static_cast<std::size_t>(std::ranges::count_if(subscriptions_, [](const auto& weak) {
         const auto each = weak.lock();
         return each && each->wants();
-    });
+    }));
 }
 
 void scripted_driver::declare(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done) {
@@ -259,7 +282,12 @@ void scripted_driver::subscribe(spi::source from,
     done(std::shared_ptr<spi::subscription>(made));
 }
 
-void scripted_driver::depth(std::string, spi::callback<void(result<spi::queue_depth>)> done) {
+void scripted_driver::depth(std::string queue, spi::callback<void(result<spi::queue_depth>)> done) {
+    log_.add("depth " + queue);
+    if (const auto answer = current().depth) {
+        if (auto told = answer(queue)) return done(std::move(*told));
+        return leave_unanswered([done = std::move(done)]() mutable { done(error(errc::closed)); });
+    }
     spi::queue_depth found;
     {
         const std::lock_guard lock(mutex_);

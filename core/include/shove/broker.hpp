@@ -142,7 +142,11 @@ public:
 
     shove::publisher<B> publisher() const { return shove::publisher<B>(handle_.core()); }
     /// A new, empty group. Several may run at once; ending one never closes the broker.
-    shove::consumer_group<B> consumer_group() const { return shove::consumer_group<B>(handle_.core()); }
+    /// @param defaults  Options of its registrations where these give none of their own:
+    ///                  `broker.consumer_group({.prefetch = 50, .handler_timeout = 5min})`.
+    shove::consumer_group<B> consumer_group(consumer_options defaults = {}) const {
+        return shove::consumer_group<B>(handle_.core(), std::move(defaults));
+    }
     /// Queues and dead letters, for tools. Only where the backend can.
     shove::admin admin() const
         requires(detail::offers<B>(&spi::capabilities::admin))

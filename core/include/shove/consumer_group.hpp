@@ -1,16 +1,20 @@
 #pragma once
 
+#include <shove/autoscaler.hpp>
 #include <shove/consumer_options.hpp>
 #include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/detail/handler.hpp>
+#include <shove/detail/unique_function.hpp>
 #include <shove/run_outcome.hpp>
 #include <shove/topic.hpp>
 
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <stop_token>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace shove {
@@ -20,16 +24,24 @@ namespace detail {
 class broker_core;
 class group_core;
 
+/// Gives each consumer of a registration its handler.
+using handler_factory = unique_function<std::shared_ptr<handler_base>()>;
+
 /// The untyped group. Thread-safe.
 class group_handle {
 public:
-    explicit group_handle(std::shared_ptr<broker_core> broker);
+    group_handle(std::shared_ptr<broker_core> broker, consumer_options defaults);
 
+    /// One handler for all consumers of the registration.
     void add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-             consumer_options options, bool dead);
+             const consumer_options& options, bool dead);
+    void add_each(std::shared_ptr<const queue_topology> topology, handler_factory factory,
+                  const consumer_options& options, bool dead);
+    void enable_autoscaling(autoscaler_options options);
     void start();
     run_outcome stop(milliseconds drain);
     run_outcome run_until(std::stop_token stop, milliseconds drain);
+    run_outcome run_until_timeout(milliseconds duration, milliseconds drain);
     run_outcome run_until_signal(milliseconds drain);
     void async_run(std::stop_token stop, milliseconds drain,
                    boost::asio::any_completion_handler<void(error_code, run_outcome)> done) const;
@@ -47,9 +59,14 @@ struct group_run_op {
     }
 };
 
+/// What a factory of handlers makes.
+template <class F>
+using made_by = std::decay_t<std::invoke_result_t<F&>>;
+
 }  // namespace detail
 
-/// A set of consumers that start together and are drained together.
+/// A set of consumers that start together and are drained together. A consumer that ends by an error is replaced,
+/// after a pause; the error is counted in the run's outcome.
 /// Handlers are called for several messages at once, also the same handler object: it must be safe for
 /// that (options `.sequential()` with one consumer: one call at a time).
 /// A plain handler runs on a worker thread and may block; a coroutine runs on the broker's executor
@@ -60,7 +77,8 @@ struct group_run_op {
 template <class B>
 class consumer_group {
 public:
-    explicit consumer_group(std::shared_ptr<detail::broker_core> core) : core_(std::move(core)) {}
+    explicit consumer_group(std::shared_ptr<detail::broker_core> core, consumer_options defaults = {})
+        : core_(std::move(core), std::move(defaults)) {}
 
     /// Consumes topic `T`; its topology is declared at the start.
     /// @param handler  `outcome(message)` or `outcome(message, const delivery&)`, plain or a coroutine
@@ -72,7 +90,30 @@ public:
                       "add<T>: the handler must take topic T's message_type, alone or with a const shove::delivery&");
         static_assert(detail::message_handler<H, T>,
                       "add<T>: the handler must return shove::outcome or asio::awaitable<shove::outcome>");
-        core_.add(detail::topology_of<T>(), detail::erase_handler<T>(std::move(handler)), std::move(options), false);
+        core_.add(detail::topology_of<T>(), detail::erase_handler<T>(std::move(handler)), options, false);
+        return *this;
+    }
+
+    /// As `add`, each consumer with a handler of its own: `factory()` is called once per consumer and gives it. So a
+    /// handler may keep a connection or a buffer; with `.sequential()` it is never called twice at a time.
+    /// The first ones are made in `start`, which passes on what the factory throws (`async_run` logs it and
+    /// completes with `cancelled`); those of consumers that are added or replaced later on the broker's supervising
+    /// thread, where that is logged and tried again later.
+    template <topic_type T, class F>
+    consumer_group& add_each(F factory, consumer_options options = {}) {
+        detail::check_capabilities<B, T>();
+        static_assert(std::invocable<F&>, "add_each<T>: the factory must be callable without arguments");
+        using handler = detail::made_by<F>;
+        static_assert(detail::callable_with<handler, typename T::message_type>,
+                      "add_each<T>: the factory's handler must take topic T's message_type, alone or with a const "
+                      "shove::delivery&");
+        static_assert(detail::message_handler<handler, T>,
+                      "add_each<T>: the factory's handler must return shove::outcome or "
+                      "asio::awaitable<shove::outcome>");
+        core_.add_each(
+            detail::topology_of<T>(),
+            [factory = std::move(factory)]() mutable { return detail::erase_handler<T, handler>(factory()); }, options,
+            false);
         return *this;
     }
 
@@ -85,20 +126,37 @@ public:
         static_assert(detail::dead_handler<H, T>,
                       "add_dead<T>: the handler must take a const shove::dead_letter<T's message_type>& and return "
                       "shove::outcome or asio::awaitable<shove::outcome>");
-        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), std::move(options),
-                  true);
+        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), options, true);
         return *this;
     }
 
     /// Consumes a topic known only at run time: `outcome(std::span<const std::byte>, const delivery&)`.
     consumer_group& add(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
-        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), std::move(options),
-                  false);
+        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), options, false);
+        return *this;
+    }
+    /// As `add_each`, of a topic known only at run time.
+    template <class F>
+        requires std::is_invocable_r_v<detail::raw_function, F&>
+    consumer_group& add_each(const runtime_topic& topic, F factory, consumer_options options = {}) {
+        core_.add_each(
+            topic.topology,
+            [topic, factory = std::move(factory)]() mutable {
+                return detail::erase_raw_handler(topic, factory(), false);
+            },
+            options, false);
         return *this;
     }
     /// Consumes the dead letters of a topic known only at run time.
     consumer_group& add_dead(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
-        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), true), std::move(options), true);
+        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), true), options, true);
+        return *this;
+    }
+
+    /// Lets registrations whose `consumers` are a range follow their load, each on its own: they start with `min`.
+    /// Before `start`. See `autoscaler_options`. Throws `exception`: `invalid_argument`.
+    consumer_group& enable_autoscaling(autoscaler_options options = {}) {
+        core_.enable_autoscaling(std::move(options));
         return *this;
     }
 
@@ -107,8 +165,12 @@ public:
     /// Drains: stops fetching, gives back what was not started, waits for running handlers, settles, closes;
     /// ends after `drain` at the latest. Blocks. The broker stays open.
     run_outcome stop(milliseconds drain) { return core_.stop(drain); }
-    /// Starts, waits for the stop token (or until every consumer has failed), drains. Blocks.
+    /// Starts, waits for the stop token (or until the broker is closed), drains. Blocks.
     run_outcome run_until(std::stop_token stop, milliseconds drain) { return core_.run_until(std::move(stop), drain); }
+    /// Starts, waits for so long (or until the broker is closed), drains. Blocks.
+    run_outcome run_until_timeout(milliseconds duration, milliseconds drain) {
+        return core_.run_until_timeout(duration, drain);
+    }
     /// Starts, waits for SIGINT or SIGTERM, drains; a second signal, 200 ms later or more, ends the drain
     /// at once. Blocks. The signals are handled only while this runs.
     run_outcome run_until_signal(milliseconds drain) { return core_.run_until_signal(drain); }

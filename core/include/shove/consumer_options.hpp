@@ -1,6 +1,7 @@
 #pragma once
 
 #include <shove/clock.hpp>
+#include <shove/detail/setting.hpp>
 #include <shove/outcome.hpp>
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 
 namespace shove {
 
-/// How many consumers a registration runs. For now `min` must equal `max`.
+/// How many consumers a registration runs: it starts with `min`, and the autoscaler keeps between the two.
+/// Without `consumer_group::enable_autoscaling` it stays at `min`.
 struct consumer_range {
     std::uint32_t min = 1;
     std::uint32_t max = 1;
@@ -19,33 +21,34 @@ struct consumer_range {
     consumer_range(std::uint32_t low, std::uint32_t high) noexcept : min(low), max(high) {}
 };
 
-/// How a topic is consumed.
+/// How a topic is consumed. Each field may be given or left out. What a registration leaves out is taken from its
+/// group's defaults (`broker::consumer_group`), and what these leave out is as written here.
 struct consumer_options {
-    consumer_range consumers{1};
+    detail::setting<consumer_range> consumers{detail::by_default, 1U};
     /// Messages that one consumer holds unsettled at most; also how many it handles at once.
-    std::size_t prefetch = 10;
+    detail::setting<std::size_t> prefetch{detail::by_default, 10U};
     /// False: one message at a time per consumer, in order. See `sequential()`.
-    bool concurrent = true;
+    detail::setting<bool> concurrent{detail::by_default, true};
     /// Calls that may end in retry, an exception or a timeout before the message is dead-lettered:
     /// it is called `1 + max_retries` times at most.
-    std::uint32_t max_retries = 10;
-    /// Time for one call; nothing: no limit.
-    std::optional<milliseconds> handler_timeout = milliseconds(30'000);
+    detail::setting<std::uint32_t> max_retries{detail::by_default, 10U};
+    /// Time for one call; nothing (`std::nullopt`): no limit.
+    detail::setting<std::optional<milliseconds>> handler_timeout{detail::by_default, milliseconds(30'000)};
     /// What a call that ran out of time counts as.
-    outcome timeout_outcome = retry;
+    detail::setting<outcome> timeout_outcome{detail::by_default, outcome_kind::retry};
     /// How long a call may go on after its stop token was signalled; its answer counts until then.
-    milliseconds timeout_grace{1'000};
+    detail::setting<milliseconds> timeout_grace{detail::by_default, 1'000};
     /// Larger payloads are dead-lettered unhandled, reason `oversize`.
-    std::size_t max_message_bytes = 10 * 1024 * 1024;
+    detail::setting<std::size_t> max_message_bytes{detail::by_default, 10U * 1024 * 1024};
     /// Deaths of a process during a call before the message is dead-lettered, reason `crashed`
     /// (where the backend counts them).
-    std::uint32_t crash_budget = 3;
+    detail::setting<std::uint32_t> crash_budget{detail::by_default, 3U};
     /// Sequenced topics: so many messages of one key may wait behind its first one; then the shard fetches no more
     /// until there are fewer. Nothing is reordered or dead-lettered for it.
-    std::size_t max_pending_per_key = 1'000;
+    detail::setting<std::size_t> max_pending_per_key{detail::by_default, 1'000U};
     /// Sequenced topics: what a shard may hold while keys wait; beyond, the shard waits too.
-    std::size_t reorder_window = 10'000;
-    std::size_t reorder_window_bytes = 64 * 1024 * 1024;
+    detail::setting<std::size_t> reorder_window{detail::by_default, 10'000U};
+    detail::setting<std::size_t> reorder_window_bytes{detail::by_default, 64U * 1024 * 1024};
 
     /// The same options, one message at a time per consumer.
     consumer_options sequential() const {

@@ -18,10 +18,10 @@ struct stuck_call {
 
 /// How a group's run ended.
 struct run_outcome {
-    std::uint32_t errors = 0;           ///< Consumers that ended by an error.
+    std::uint32_t errors = 0;           ///< Consumers that ended by an error, also those that were replaced.
     std::uint32_t panics = 0;           ///< Consumers that ended by an unexpected exception of the engine.
     bool timed_out = false;             ///< The drain did not end by its deadline.
-    std::vector<std::string> failures;  ///< One text per error or panic.
+    std::vector<std::string> failures;  ///< One text per error or panic, the first 100 of a queue.
     std::vector<stuck_call> stuck;      ///< What was still running at the deadline.
     std::uint64_t left = 0;             ///< Deliveries not settled at the deadline; they come again.
 
@@ -50,6 +50,30 @@ struct consumer_stats {
     std::uint64_t stuck = 0;           ///< Calls running beyond timeout and grace now.
     std::uint64_t running = 0;         ///< Calls running now.
     std::uint64_t unsettled = 0;       ///< Deliveries held now.
+    std::uint64_t consumers = 0;       ///< Consumers that run now.
+    std::uint64_t respawned = 0;       ///< Consumers that took the place of one that ended by an error.
+
+    /// Adds another registration's counts, or those of consumers that are gone.
+    consumer_stats& operator+=(const consumer_stats& other) noexcept {
+        received += other.received;
+        calls += other.calls;
+        acked += other.acked;
+        retried += other.retried;
+        deferred += other.deferred;
+        dead_lettered += other.dead_lettered;
+        discarded += other.discarded;
+        released += other.released;
+        timeouts += other.timeouts;
+        exceptions += other.exceptions;
+        leases_lost += other.leases_lost;
+        settle_retries += other.settle_retries;
+        stuck += other.stuck;
+        running += other.running;
+        unsettled += other.unsettled;
+        consumers += other.consumers;
+        respawned += other.respawned;
+        return *this;
+    }
 };
 
 }  // namespace shove

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <shove/autoscaler.hpp>
 #include <shove/broker.hpp>
 #include <shove/codec.hpp>
 #include <shove/consumer_group.hpp>

@@ -94,6 +94,7 @@ error broker_core::close(milliseconds deadline) {
 
 void broker_core::shutdown(milliseconds deadline) {
     (void)close(deadline);
+    supervising_.join();
     workers_.join();
     std::vector<std::jthread> waiters;
     std::unique_ptr<boost::asio::thread_pool> pool;

@@ -18,6 +18,7 @@
 #include "../message/uuid_text.hpp"
 #include "publish_order.hpp"
 #include "solo_gate.hpp"
+#include "task_thread.hpp"
 #include "worker_pool.hpp"
 
 namespace shove::detail {
@@ -35,6 +36,8 @@ public:
     shove::clock& clock() noexcept { return *clock_; }
     worker_pool& workers() noexcept { return workers_; }
     solo_gate& gate() noexcept { return gate_; }
+    /// Where groups see after their consumers: respawning and scaling.
+    task_thread& supervising() noexcept { return supervising_; }
     uuid_source& ids() noexcept { return ids_; }
     publish_order& order() noexcept { return order_; }
     /// Where coroutine handlers and completions run; makes the broker's own pool on first use.
@@ -70,6 +73,7 @@ private:
     std::unique_ptr<boost::asio::thread_pool> pool_;
     std::vector<std::jthread> waiters_;
     worker_pool workers_;
+    task_thread supervising_;
 };
 
 }  // namespace shove::detail

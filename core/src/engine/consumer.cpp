@@ -93,10 +93,11 @@ void consumer::finish(lock_type& lock) {
     changed_();
 }
 
-void consumer::begin_drain() {
+bool consumer::begin_drain(bool only_if_idle) {
     {
         lock_type lock(mutex_);
-        if (phase_ != phase::running && phase_ != phase::subscribing) return;
+        if (phase_ != phase::running && phase_ != phase::subscribing) return false;
+        if (only_if_idle && (unsettled_ > 0 || running_ > 0)) return false;
         phase_ = phase::draining;
         release_unstarted();
         flush_now_ = true;
@@ -108,6 +109,7 @@ void consumer::begin_drain() {
     }
     if (subscription) subscription->cancel_receive();
     pump();
+    return true;
 }
 
 /// Closes the subscription once everything is settled; unlocks if it does.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <shove/consumer_options.hpp>
 #include <shove/detail/handler.hpp>
 #include <shove/run_outcome.hpp>
 #include <shove/spi/driver.hpp>
@@ -23,6 +22,7 @@
 #include "../decide/lanes.hpp"
 #include "../decide/settle_policy.hpp"
 #include "adaptive_mutex.hpp"
+#include "consumer_settings.hpp"
 #include "solo_gate.hpp"
 #include "worker_pool.hpp"
 
@@ -34,7 +34,7 @@ class broker_core;
 struct consumer_plan {
     std::shared_ptr<const queue_topology> topology;
     bool dead = false;
-    consumer_options options;
+    consumer_settings options;
     std::shared_ptr<handler_base> handler;
     std::string name;
     std::optional<std::uint16_t> shard{};  ///< Of a sequenced topic.
@@ -80,7 +80,8 @@ public:
 
     void start();
     /// Stops fetching, gives back what was not started, waits for the rest, closes the subscription.
-    void begin_drain();
+    /// @param only_if_idle  Not if it holds a message. Gives whether the drain has begun by this.
+    bool begin_drain(bool only_if_idle = false);
     /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
     void report_left(run_outcome& outcome);
 

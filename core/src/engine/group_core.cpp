@@ -1,7 +1,7 @@
 #include "group_core.hpp"
 
 #include <algorithm>
-#include <set>
+#include <atomic>
 
 #include "blocking.hpp"
 #include "broker_core.hpp"
@@ -14,43 +14,44 @@ namespace {
     throw exception(error(code, text));
 }
 
-void check(const consumer_options& options, const std::string& queue) {
-    const auto at = " of the consumers of '" + queue + "'";
-    if (options.prefetch == 0) refuse(errc::invalid_argument, "prefetch" + at + " is 0; it must be at least 1");
-    if (options.prefetch > 1'000'000) {
-        refuse(errc::invalid_argument,
-               "prefetch" + at + " is " + std::to_string(options.prefetch) + "; it must be at most 1,000,000");
-    }
-    if (options.consumers.min == 0 || options.consumers.min > options.consumers.max) {
-        refuse(errc::invalid_argument, "the number" + at + " is " + std::to_string(options.consumers.min) + ".." +
-                                           std::to_string(options.consumers.max) +
-                                           "; the minimum must be at least 1 and at most the maximum");
-    }
-    if (options.handler_timeout && options.handler_timeout->count() <= 0) {
-        refuse(errc::invalid_argument, "handler_timeout" + at + " is " +
-                                           std::to_string(options.handler_timeout->count()) +
-                                           " ms; it must be positive, or nothing for no limit");
-    }
-    if (options.timeout_grace.count() < 0) refuse(errc::invalid_argument, "timeout_grace" + at + " is negative");
-}
-
 }  // namespace
 
-void group_core::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-                     consumer_options options, bool dead) {
+void group_core::add(std::shared_ptr<const queue_topology> topology, handler_factory make,
+                     const consumer_options& options, bool dead) {
     if (dead && topology->dead_letter_queue.empty()) {
         refuse(errc::invalid_topology,
                "topic '" + topology->queue + "' has no dead-letter queue to consume; give it dlq()");
     }
     if (auto lacking = check_supported(*topology, broker_->capabilities())) throw exception(std::move(lacking));
-    consumer_plan plan{std::move(topology), dead, std::move(options), std::move(handler), {}};
-    check(plan.options, plan.queue());
+    consumer_plan plan{std::move(topology), dead, settle_options(options, defaults_), nullptr, {}};
+    check_settings(plan.options, plan.queue());
     std::lock_guard lock(mutex_);
     if (phase_ != phase::idle) refuse(errc::invalid_argument, "add() after start(); make another group");
-    if (std::ranges::any_of(plans_, [&](const auto& p) { return p.queue() == plan.queue(); })) {
+    if (std::ranges::any_of(keepers_, [&](const auto& k) { return k->members().plan().queue() == plan.queue(); })) {
         refuse(errc::invalid_argument, "queue '" + plan.queue() + "' is registered in this group already");
     }
-    plans_.push_back(std::move(plan));
+    if (dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
+    plan.options.consumers = 1;  // each shard has one reader
+    for (std::uint16_t i = 0; i < plan.topology->sequencing->shards(); ++i) {
+        plan.shard = i;
+        hire_crew(plan, make);
+    }
+}
+
+/// With the lock held.
+void group_core::hire_crew(consumer_plan plan, handler_factory make) {
+    auto changed = [weak = weak_from_this(), which = keepers_.size()] {
+        if (auto self = weak.lock()) self->crew_changed(which);
+    };
+    auto members = std::make_shared<crew>(broker_, std::move(plan), std::move(make), std::move(changed));
+    keepers_.push_back(std::make_shared<respawner>(broker_, std::move(members)));
+}
+
+void group_core::enable_autoscaling(autoscaler_options options) {
+    check_scaling(options);
+    std::lock_guard lock(mutex_);
+    if (phase_ != phase::idle) refuse(errc::invalid_argument, "enable_autoscaling() after start()");
+    scaling_ = std::move(options);
 }
 
 bool group_core::started() const {
@@ -59,42 +60,48 @@ bool group_core::started() const {
 }
 
 void group_core::declare_all() {
-    for (const auto& plan : plans_) {
-        const auto failed =
-            wait_for<error>([&](auto done) { broker_->driver().declare(plan.topology, std::move(done)); });
+    for (const auto& k : keepers_) {
+        const auto failed = wait_for<error>(
+            [&](auto done) { broker_->driver().declare(k->members().plan().topology, std::move(done)); });
         if (failed) throw exception(failed);
     }
 }
 
+void group_core::enter_start() {
+    std::lock_guard lock(mutex_);
+    if (phase_ != phase::idle) refuse(errc::invalid_argument, "start() of a group that was started already");
+    if (broker_->closed()) refuse(errc::closed, "start() of a group whose broker is closed");
+    phase_ = phase::running;
+    if (!scaling_) return;
+    scaler_ = std::make_shared<scaler>(broker_, *scaling_);
+    for (const auto& k : keepers_)
+        scaler_->watch(k);
+}
+
+/// Makes the first consumers. If a factory throws, those already made end, and the group with them.
+crew::consumers group_core::hire_all() {
+    crew::consumers made;
+    try {
+        for (const auto& k : keepers_)
+            std::ranges::move(k->members().hire(k->members().target()), std::back_inserter(made));
+    } catch (...) {
+        begin_drain();
+        for (const auto& c : made)
+            c->start();  // told to end before: it does so at once
+        throw;
+    }
+    return made;
+}
+
 void group_core::start() {
-    {
-        std::lock_guard lock(mutex_);
-        if (phase_ != phase::idle) refuse(errc::invalid_argument, "start() of a group that was started already");
-        if (broker_->closed()) refuse(errc::closed, "start() of a group whose broker is closed");
-        phase_ = phase::running;
-    }
+    enter_start();
     declare_all();
-    std::vector<std::shared_ptr<consumer>> made;
-    for (const auto& plan : plans_) {
-        const bool sharded = plan.topology->sequencing && !plan.dead;
-        const std::uint32_t count = sharded ? plan.topology->sequencing->shards() : plan.options.consumers.min;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            auto own = plan;
-            own.name = plan.queue() + "-" + std::to_string(i);
-            if (sharded) own.shard = static_cast<std::uint16_t>(i);
-            made.push_back(std::make_shared<consumer>(broker_, std::move(own), [weak = weak_from_this()] {
-                if (auto self = weak.lock()) self->notify();
-            }));
-        }
-    }
-    {
-        std::lock_guard lock(mutex_);
-        consumers_ = made;
-    }
+    const auto made = hire_all();
     broker_->enter(shared_from_this());
     for (const auto& c : made)
         c->start();
     await_subscriptions();
+    supervise();
 }
 
 /// Waits until each consumer has subscribed once; the first error that cannot be retried ends them all.
@@ -102,42 +109,68 @@ void group_core::await_subscriptions() {
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] {
-            return drain_cut_ || std::ranges::all_of(consumers_, [](const auto& c) { return c->subscribed(); });
+            return drain_cut_ || std::ranges::all_of(keepers_, [](const auto& k) { return k->members().subscribed(); });
         });
     }
-    for (const auto& c : consumers_) {
-        if (!c->never_subscribed() || !c->end().failed) continue;
-        const auto why = c->first_error();
+    for (const auto& k : keepers_) {
+        const auto why = k->members().refusal();
+        if (!why) continue;
         (void)stop(milliseconds(5'000));
-        throw exception(why);
+        throw exception(*why);
     }
 }
 
-void group_core::notify() {
+/// From now on the dead are replaced, and the load is followed.
+void group_core::supervise() {
+    {
+        std::lock_guard lock(mutex_);
+        if (phase_ != phase::running) return;
+        supervised_ = true;
+        if (scaler_) scaler_->start();
+    }
+    for (std::size_t i = 0; i < keepers_.size(); ++i)
+        crew_changed(i);
+}
+
+void group_core::wake() {
     std::lock_guard lock(mutex_);
-    ++version_;
     changed_.notify_all();
 }
 
+void group_core::crew_changed(std::size_t which) {
+    std::shared_ptr<respawner> keeper;
+    {
+        std::lock_guard lock(mutex_);
+        changed_.notify_all();
+        if (supervised_ && phase_ == phase::running) keeper = keepers_[which];
+    }
+    if (keeper && keeper->members().someone_ended()) keeper->look_soon();
+}
+
 bool group_core::all_finished() const {
-    return std::ranges::all_of(consumers_, [](const auto& c) { return c->finished(); });
+    return std::ranges::all_of(keepers_, [](const auto& k) { return k->members().finished(); });
 }
 
 void group_core::wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, stop, [&] { return phase_ != phase::running || (!consumers_.empty() && all_finished()); });
+    changed_.wait(lock, stop, [&] {
+        return phase_ != phase::running || (!keepers_.empty() && broker_->closed() && all_finished());
+    });
 }
 
 void group_core::begin_drain() {
-    std::vector<std::shared_ptr<consumer>> consumers;
+    keepers all;
     {
         std::lock_guard lock(mutex_);
         if (phase_ == phase::running) phase_ = phase::draining;
-        consumers = consumers_;
+        if (scaler_) scaler_->stop();  // before all else: nothing is scaled any more
+        all = keepers_;
         changed_.notify_all();
     }
-    for (const auto& c : consumers)
-        c->begin_drain();
+    for (const auto& k : all)
+        k->stop();
+    for (const auto& k : all)
+        k->members().begin_drain();
 }
 
 void group_core::cut_drain() {
@@ -152,7 +185,7 @@ void group_core::wait_drained(milliseconds drain) {
     auto& clock = broker_->clock();
     const auto timer = clock.call_at(clock.now() + drain, [weak = weak_from_this(), passed] {
         *passed = true;
-        if (auto self = weak.lock()) self->notify();
+        if (auto self = weak.lock()) self->wake();
     });
     {
         std::unique_lock lock(mutex_);
@@ -161,18 +194,10 @@ void group_core::wait_drained(milliseconds drain) {
     clock.cancel(timer);
 }
 
-run_outcome group_core::collect() {
+run_outcome group_core::collect() const {
     run_outcome outcome;
-    for (const auto& c : consumers_) {
-        const auto end = c->end();
-        if (end.failed) ++outcome.errors;
-        if (end.panicked) ++outcome.panics;
-        if (end.failed || end.panicked) outcome.failures.push_back(end.text);
-        if (!c->finished()) {
-            outcome.timed_out = true;
-            c->report_left(outcome);
-        }
-    }
+    for (const auto& k : keepers_)
+        k->members().report(outcome);
     return outcome;
 }
 
@@ -189,14 +214,14 @@ run_outcome group_core::stop(milliseconds drain) {
 }
 
 consumer_stats group_core::stats(std::string_view queue) const {
-    std::vector<std::shared_ptr<consumer>> consumers;
+    keepers all;
     {
         std::lock_guard lock(mutex_);
-        consumers = consumers_;
+        all = keepers_;
     }
     consumer_stats sum;
-    for (const auto& c : consumers) {
-        if (c->plan().queue() == queue) c->add_stats(sum);
+    for (const auto& k : all) {
+        if (k->members().plan().queue() == queue) k->members().add_stats(sum);
     }
     return sum;
 }

@@ -1,31 +1,38 @@
 #pragma once
 
+#include <shove/autoscaler.hpp>
 #include <shove/consumer_group.hpp>
 
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <vector>
 
-#include "consumer.hpp"
+#include "crew.hpp"
+#include "respawner.hpp"
+#include "scaler.hpp"
 
 namespace shove::detail {
 
-/// The consumers of a group, from start to drain. Thread-safe.
+/// The registrations of a group, from start to drain. Each has its `crew` of consumers, a `respawner` that replaces
+/// dead ones, and where the group scales itself a part in the `scaler`. Thread-safe.
 class group_core : public std::enable_shared_from_this<group_core> {
 public:
-    explicit group_core(std::shared_ptr<broker_core> broker) : broker_(std::move(broker)) {}
+    group_core(std::shared_ptr<broker_core> broker, consumer_options defaults)
+        : broker_(std::move(broker)), defaults_(std::move(defaults)) {}
 
-    void add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-             consumer_options options, bool dead);
+    void add(std::shared_ptr<const queue_topology> topology, handler_factory make, const consumer_options& options,
+             bool dead);
+    void enable_autoscaling(autoscaler_options options);
     void start();
     bool started() const;
     void begin_drain();
     run_outcome stop(milliseconds drain);
-    /// Blocks until stop is requested or every consumer has ended.
+    /// Blocks until stop is requested, a drain has begun, or the broker was closed and every consumer has ended.
     void wait(const std::stop_token& stop);
     /// Ends a drain that is under way at once.
     void cut_drain();
@@ -34,22 +41,30 @@ public:
 
 private:
     enum class phase { idle, running, draining, ended };
+    using keepers = std::vector<std::shared_ptr<respawner>>;
 
+    void enter_start();
+    void hire_crew(consumer_plan plan, handler_factory make);
     void declare_all();
+    crew::consumers hire_all();
     void await_subscriptions();
+    void supervise();
     void wait_drained(milliseconds drain);
-    run_outcome collect();
+    run_outcome collect() const;
     bool all_finished() const;
-    void notify();
+    void wake();
+    void crew_changed(std::size_t which);
 
     const std::shared_ptr<broker_core> broker_;
+    const consumer_options defaults_;
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     phase phase_ = phase::idle;
-    std::vector<consumer_plan> plans_;
-    std::vector<std::shared_ptr<consumer>> consumers_;
+    keepers keepers_;  ///< One per registration; fixed once started.
+    std::optional<autoscaler_options> scaling_;
+    std::shared_ptr<scaler> scaler_;
+    bool supervised_ = false;  ///< The start is over: who ends from now on is replaced.
     bool drain_cut_ = false;
-    std::uint64_t version_ = 0;  ///< Raised by each change of a consumer.
 };
 
 }  // namespace shove::detail

@@ -35,12 +35,22 @@ call_awaitable handler_base::co_call(delivery&, decode_scratch&) {
     co_return never;
 }
 
-group_handle::group_handle(std::shared_ptr<broker_core> broker)
-    : core_(std::make_shared<group_core>(std::move(broker))) {}
+group_handle::group_handle(std::shared_ptr<broker_core> broker, consumer_options defaults)
+    : core_(std::make_shared<group_core>(std::move(broker), std::move(defaults))) {}
 
 void group_handle::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-                       consumer_options options, bool dead) {
-    core_->add(std::move(topology), std::move(handler), std::move(options), dead);
+                       const consumer_options& options, bool dead) {
+    core_->add(
+        std::move(topology), [handler = std::move(handler)] { return handler; }, options, dead);
+}
+
+void group_handle::add_each(std::shared_ptr<const queue_topology> topology, handler_factory factory,
+                            const consumer_options& options, bool dead) {
+    core_->add(std::move(topology), std::move(factory), options, dead);
+}
+
+void group_handle::enable_autoscaling(autoscaler_options options) {
+    core_->enable_autoscaling(std::move(options));
 }
 
 void group_handle::start() {
@@ -54,6 +64,16 @@ run_outcome group_handle::stop(milliseconds drain) {
 run_outcome group_handle::run_until(std::stop_token stop, milliseconds drain) {
     if (!core_->started()) core_->start();
     core_->wait(stop);
+    return core_->stop(drain);
+}
+
+run_outcome group_handle::run_until_timeout(milliseconds duration, milliseconds drain) {
+    if (!core_->started()) core_->start();
+    std::stop_source over;
+    auto& clock = core_->broker().clock();
+    const auto timer = clock.call_at(clock.now() + duration, [over]() mutable { over.request_stop(); });
+    core_->wait(over.get_token());
+    clock.cancel(timer);
     return core_->stop(drain);
 }
 
@@ -93,6 +113,9 @@ void group_handle::async_run(std::stop_token stop, milliseconds drain,
             outcome = handle.run_until(std::move(stop), drain);
         } catch (const exception& e) {
             code = e.cause().code;
+        } catch (const std::exception& e) {  // of a factory of handlers: there is no one here to throw it at
+            handle.core_->broker().log(log_level::error, std::string("the start of a group failed: ") + e.what());
+            code = make_error_code(errc::cancelled);
         }
         finish(code, std::move(outcome));
     });

@@ -53,6 +53,9 @@ public:
     // What is answered. Each is called without a lock, and may be set while things run.
     /// The next so many calls of `receive` fail.
     void fail_receives(error why, std::size_t times);
+    /// Ends the waiting `receive` of that many consumers with an error, the longest subscribed first; gives of how
+    /// many.
+    std::size_t break_receives(const error& why, std::size_t consumers);
     /// Runs at the start of every `receive`, before the driver knows of it.
     void on_receive(std::function<void()> action);
     /// For each settlement: no error, or why it did not happen.
@@ -67,13 +70,15 @@ public:
     void on_subscribe(std::function<error(const spi::source&)> answer);
     /// Nothing: no answer, until `answer_the_rest`.
     void on_publish(std::function<std::optional<spi::publish_report>(const spi::publish_request&)> answer);
+    /// Nothing: no answer, until `answer_the_rest`. Without a script: what waits and what is out, of all queues.
+    void on_depth(std::function<std::optional<result<spi::queue_depth>>(const std::string&)> answer);
     void on_ping(std::function<std::optional<error>()> answer);
     void on_close(std::function<std::optional<error>()> answer);
     /// Answers whatever was left without an answer: `errc::closed`.
     void answer_the_rest();
 
     /// Every operation in order: `declare q`, `subscribe q`, `receive 10`, `cancel_receive`, `settle 3`,
-    /// `extend 2`, `isolate 7`, `close_subscription`, `publish 1`, `ping`, `close`.
+    /// `extend 2`, `isolate 7`, `close_subscription`, `publish 1`, `depth q`, `ping`, `close`.
     const recorder<std::string>& log() const noexcept { return log_; }
     /// How often an operation (the first word of its line) stands in the log.
     std::size_t count(std::string_view operation) const;
@@ -87,6 +92,8 @@ public:
     std::size_t unsettled() const;
     /// Whether a `receive` waits now.
     bool receiving() const;
+    /// How many wait in `receive`.
+    std::size_t receivers() const;
 
     const spi::capabilities& capabilities() const noexcept override { return capabilities_; }
     void declare(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done) override;
@@ -111,6 +118,7 @@ private:
         std::function<error(const queue_topology&)> declare;
         std::function<error(const spi::source&)> subscribe;
         std::function<std::optional<spi::publish_report>(const spi::publish_request&)> publish;
+        std::function<std::optional<result<spi::queue_depth>>(const std::string&)> depth;
         std::function<std::optional<error>()> ping;
         std::function<std::optional<error>()> close;
     };
