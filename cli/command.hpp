@@ -48,6 +48,7 @@ void add_consume_command(CLI::App& app, action& chosen);
 void add_worker_command(CLI::App& app, action& chosen);
 void add_queues_command(CLI::App& app, action& chosen);
 void add_dlq_command(CLI::App& app, action& chosen);
+void add_keys_command(CLI::App& app, action& chosen);
 void add_topology_command(CLI::App& app, action& chosen);
 void add_ping_command(CLI::App& app, action& chosen);
 void add_version_command(CLI::App& app, action& chosen);

@@ -68,6 +68,7 @@ exit_code publish(session& with, publish_command options) {
         add_header(options.plan.headers, each);
     const auto broker = with.open();
     const auto topic = declare_topic(broker, with.console(), options.queue, options.topology);
+    options.plan.key_field = topic.settings.key_field;
     publish_batcher batcher(broker.publisher(), topic.topic, options.plan, with.console());
     meter progress(with.console(), "published");
     bool fine = true;

@@ -91,6 +91,7 @@ publish_options publish_batcher::options_for(envelope& content) {
         options.headers.set(each.name, each.value);
     options.id = content.id;
     options.key = content.key ? content.key : plan_.key;
+    if (!options.key && !plan_.key_field.empty()) options.key = key_in(content.body);
     options.delay = plan_.delay;
     options.expires_in = plan_.expires_in;
     options.timeout = plan_.timeout;
@@ -98,6 +99,20 @@ publish_options publish_batcher::options_for(envelope& content) {
                                          : std::chrono::system_clock::duration::zero();
     if (!options.expires_in && left.count() > 0) options.expires_in = std::chrono::ceil<milliseconds>(left);
     return options;
+}
+
+/// The key that stands in a JSON body: a text, or an integer in decimal. Throws `failure`.
+std::string publish_batcher::key_in(std::string_view body) {
+    const auto& field = plan_.key_field;
+    if (detail::is_valid_json(std::as_bytes(std::span(body)), scratch_)) {
+        for (const auto& member : members_of(body).value_or(std::vector<json_member>())) {
+            if (values_.text(member.key) != field) continue;
+            if (auto text = values_.text(member.value)) return *text;
+            if (const auto number = values_.integer(member.value)) return std::to_string(*number);
+            throw failure("no_key", "its member '" + field + "' (--key-field) is neither a text nor an integer");
+        }
+    }
+    throw failure("no_key", "the body is no JSON object with a member '" + field + "' (--key-field)");
 }
 
 bool publish_batcher::send() {

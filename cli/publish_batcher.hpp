@@ -9,6 +9,7 @@
 
 #include "console.hpp"
 #include "envelope.hpp"
+#include "json_parts.hpp"
 #include "line_reader.hpp"
 
 namespace shove::cli {
@@ -19,6 +20,7 @@ struct publish_plan {
     bool whole = false;
     shove::headers headers;
     std::optional<std::string> key;
+    std::string key_field;  ///< The member of a JSON body that is its key; empty: none.
     std::string content_type;
     std::string type;
     std::size_t batch = 256;
@@ -54,6 +56,7 @@ private:
     void add(std::string line);
     envelope parse(std::string line);
     publish_options options_for(envelope& content);
+    std::string key_in(std::string_view body);
     void send_run(std::size_t from, std::size_t to);
     void tell(const item& which, const publish_state& state);
 
@@ -64,6 +67,7 @@ private:
     line_reader input_{0};
     envelope_reader envelopes_;
     decode_scratch scratch_;
+    json_values values_;
     std::vector<item> items_;
     std::size_t bytes_ = 0;
     std::optional<std::string> bad_line_;

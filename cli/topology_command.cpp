@@ -29,7 +29,8 @@ constexpr const char* examples =
     "  queue = \"orders\"\n"
     "  hold = [\"1s\", \"5s\"]\n"
     "  dlq = true               # or a name\n"
-    "  max_retries = 5\n";
+    "  max_retries = 5\n"
+    "  sequenced = \"skip\"       # or \"fail-all\"; with shards = 8, key_field = \"customer\"\n";
 
 std::vector<topic_settings> asked_for(const topology_command& options) {
     if (!options.queue.empty()) return {settings_for(options.queue, options.flags)};
@@ -64,6 +65,12 @@ std::string as_json(const topic_settings& settings, const queue_topology& layout
     writer.unsigned_integer(settings.max_retries.value_or(consumer_options{}.max_retries));
     writer.plain_key("allow_message_loss");
     writer.boolean(layout.allow_message_loss);
+    writer.plain_key("shards");
+    if (layout.sequencing) {
+        writer.unsigned_integer(layout.sequencing->shards());
+    } else {
+        writer.null();
+    }
     writer.end_object();
     writer.flush();
     return line += '\n';

@@ -68,8 +68,16 @@ private:
             into.max_retries = count(key, value);
         } else if (key == "allow_message_loss") {
             into.allow_message_loss = yes_or_no(key, value);
+        } else if (key == "sequenced") {
+            into.sequenced = policy(key, value);
+        } else if (key == "shards") {
+            into.shards = shards(key, value);
+        } else if (key == "key_field") {
+            into.key_field = text(key, value);
         } else {
-            refuse(value, "unknown key '" + key + "'; known are queue, hold, dlq, max_retries, allow_message_loss");
+            refuse(value, "unknown key '" + key +
+                              "'; known are queue, hold, dlq, max_retries, allow_message_loss, sequenced, shards, "
+                              "key_field");
         }
     }
 
@@ -103,6 +111,19 @@ private:
             refuse(value, "'" + key + "' must be a whole number from 0 to " + std::to_string(most));
         }
         return static_cast<std::uint32_t>(number->get());
+    }
+
+    std::uint16_t shards(const std::string& key, const toml::node& value) const {
+        const auto written = count(key, value);
+        if (written < 1 || written > 65'535) refuse(value, "'" + key + "' must be from 1 to 65535");
+        return static_cast<std::uint16_t>(written);
+    }
+
+    sequence_failure policy(const std::string& key, const toml::node& value) const {
+        const auto written = value.value<std::string>();
+        if (written == "skip") return sequence_failure::skip;
+        if (written == "fail-all") return sequence_failure::fail_all;
+        refuse(value, "'" + key + "' must be \"skip\" or \"fail-all\"");
     }
 
     milliseconds duration(const std::string& key, const toml::node& value) const {

@@ -22,6 +22,19 @@ void add_topology_options(CLI::App& app, topology_flags& flags) {
             ->option_text("NAME"),
         app.add_flag("--allow-message-loss", layout.allow_message_loss,
                      "Accept that messages are discarded where there is no dead-letter queue"),
+        app.add_option_function<std::string>(
+               "--sequenced",
+               [&layout](const std::string& policy) {
+                   layout.sequenced = policy == "skip" ? sequence_failure::skip : sequence_failure::fail_all;
+               },
+               "Keep order per key; when a message dies, skip it or fail all later ones of its key")
+            ->check(CLI::IsMember({"skip", "fail-all"}))
+            ->option_text("skip|fail-all"),
+        app.add_option("--shards", layout.shards, "Shards of a sequenced topic (8); all that use it must agree")
+            ->check(CLI::Range(1, 65'535))
+            ->option_text("N"),
+        app.add_option("--key-field", layout.key_field, "The member of a JSON body that is its sequence key")
+            ->option_text("NAME"),
     };
     auto* file = app.add_option("--topology", flags.file, "Take the layout from a TOML file that lists topics")
                      ->option_text("FILE")

@@ -15,6 +15,7 @@ std::string described(const queue_topology& layout) {
         if (&each != &layout.holds.front()) text += ',';
         text += format_duration(each.delay);
     }
+    if (layout.sequencing) text = std::to_string(layout.sequencing->shards()) + " shards, " + text;
     if (layout.dead_letter_queue.empty()) return text + ", no dead letters";
     return text + ", dead letters in '" + layout.dead_letter_queue + "'";
 }
@@ -33,12 +34,15 @@ result<runtime_topic> topic_settings::make() const {
     for (const auto delay : holds)
         spec = spec.hold(delay);
     if (dlq) spec = dlq_name.empty() ? spec.dlq() : spec.dlq_named(dlq_name);
+    if (sequenced) spec = spec.sequenced(*sequenced);
+    if (shards) spec = spec.routing_shards(*shards);
     if (allow_message_loss) spec = spec.allow_message_loss();
     return runtime_topic::make(spec);
 }
 
 bool topology_flags::given() const noexcept {
-    return !file.empty() || !layout.holds.empty() || layout.dlq || layout.allow_message_loss;
+    return !file.empty() || !layout.holds.empty() || layout.dlq || layout.allow_message_loss || layout.sequenced ||
+           layout.shards;
 }
 
 topic_settings settings_for(const std::string& queue, const topology_flags& flags) {
@@ -74,7 +78,14 @@ declared_topic declare_topic(const any_broker& broker, console& to, const std::s
                              const topology_flags& flags) {
     auto settings = settings_for(queue, flags);
     make_topic(settings);  // a bad name is refused before anything is asked of the broker
-    const auto known = find_queue(broker, queue);
+    // A sequenced topic lies in its shards.
+    const auto sequenced = settings.sequenced.has_value();
+    const auto known = find_queue(broker, sequenced ? queue + "-seq-0" : queue);
+    if (!sequenced && !known && find_queue(broker, queue + "-seq-0")) {
+        throw usage_failure("'" + queue +
+                            "' is a sequenced topic; give its layout, for example --sequenced skip --hold "
+                            "1s --dlq, or --topology FILE");
+    }
     if (known && !flags.given() && !known->dead_letter_queue.empty()) {
         settings.dlq = true;
         settings.dlq_name = known->dead_letter_queue;

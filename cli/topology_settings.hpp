@@ -25,12 +25,16 @@ struct topic_settings {
     std::string dlq_name;  ///< Empty: the derived one.
     bool allow_message_loss = false;
     std::optional<std::uint32_t> max_retries;
+    std::optional<sequence_failure> sequenced;
+    std::optional<std::uint16_t> shards;
+    std::string key_field;  ///< The member of a JSON body that is its key; empty: none.
 
     /// Checks the rules. Error: `errc::invalid_topology`.
     result<runtime_topic> make() const;
 };
 
-/// `--hold`, `--dlq`, `--dlq-named`, `--max-retries`, `--allow-message-loss`, `--topology FILE`.
+/// `--hold`, `--dlq`, `--dlq-named`, `--max-retries`, `--allow-message-loss`, `--sequenced`, `--shards`, `--key-field`,
+/// `--topology FILE`.
 struct topology_flags {
     topic_settings layout;
     std::string file;

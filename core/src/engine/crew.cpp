@@ -46,7 +46,7 @@ std::size_t crew::calls_at_once() const {
 
 std::shared_ptr<consumer> crew::make_one() {
     auto own = plan_;
-    own.name = plan_.queue() + "-" + std::to_string(next_name_++);
+    own.name = plan_.place() + "-" + std::to_string(next_name_++);
     own.handler = make_();
     {
         const std::lock_guard lock(mutex_);

@@ -32,9 +32,10 @@ void group_core::add(std::shared_ptr<const queue_topology> topology, handler_fac
     }
     if (dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
     plan.options.consumers = 1;  // each shard has one reader
+    const auto shared = std::make_shared<handler_factory>(std::move(make));
     for (std::uint16_t i = 0; i < plan.topology->sequencing->shards(); ++i) {
         plan.shard = i;
-        hire_crew(plan, make);
+        hire_crew(plan, [shared] { return (*shared)(); });
     }
 }
 
