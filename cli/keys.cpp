@@ -44,7 +44,7 @@ std::string as_json(const spi::poisoned_key& key) {
     writer.plain_key("shard");
     writer.lossy_string(key.queue);
     writer.plain_key("since");
-    writer.time(key.since);
+    if (!writer.time(key.since.time_since_epoch().count(), 1, 1'000'000)) writer.null();
     writer.end_object();
     writer.flush();
     return line += '\n';
