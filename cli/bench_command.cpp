@@ -33,6 +33,7 @@ template <class E>
 void add_named(CLI::App& command, const std::string& name, E& into, const std::map<std::string, E>& names,
                const std::string& help) {
     std::vector<std::string> words;
+    words.reserve(names.size());
     for (const auto& [word, value] : names)
         words.push_back(word);
     command
