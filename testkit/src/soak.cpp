@@ -6,17 +6,20 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "stage.hpp"
 
 namespace shove::testkit {
 namespace {
 
-constexpr std::uint64_t most_waiting = 5'000;
+constexpr std::ptrdiff_t most_waiting = 5'000;
 constexpr std::size_t batch_size = 50;
+constexpr std::uint64_t batches_per_sample = 100;
+constexpr std::int64_t most_growth = std::int64_t{16} << 20;
 
 std::int64_t resident_bytes() {
     std::ifstream statm("/proc/self/statm");
@@ -38,39 +41,69 @@ outcome answer(std::uint64_t number, const delivery& info) {
     return ack;
 }
 
-/// Messages under way and done; what is under way is bounded by the publisher's waiting.
+/// What became of the messages. A publisher takes a place for each, which its end gives back.
 struct tally {
-    std::atomic<std::uint64_t> published{0};
+    std::counting_semaphore<most_waiting> places{most_waiting};
+    std::uint64_t published = 0;
+    std::uint64_t expected_dead = 0;
     std::atomic<std::uint64_t> acked{0};
     std::atomic<std::uint64_t> dead{0};
+    std::int64_t settled_bytes = 0;  ///< Memory of the process in the first fifth of the time.
+    std::int64_t highest_bytes = 0;  ///< After that.
 
-    std::uint64_t waiting() const { return published - acked - dead; }
+    void end(std::atomic<std::uint64_t>& how) {
+        ++how;
+        places.release();
+    }
 };
 
-void publish_until(const any_publisher& to, const runtime_topic& topic, steady_time end, tally& counts) {
-    std::uint64_t next = 1;
+std::chrono::seconds duration_wanted() {
+    const char* text = std::getenv("SHOVE_SOAK_S");
+    return std::chrono::seconds(text ? std::strtoul(text, nullptr, 10) : 300);
+}
+
+/// False under a sanitizer, whose allocator keeps what was freed.
+constexpr bool memory_is_ours() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#elif defined(__has_feature)
+    return !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#else
+    return true;
+#endif
+}
+
+void publish_batch(const any_publisher& to, const runtime_topic& topic, tally& counts) {
     std::vector<std::string> bodies(batch_size);
     std::vector<any_publisher::raw_outgoing> batch(batch_size);
-    while (std::chrono::steady_clock::now() < end) {
-        if (counts.waiting() > most_waiting) {
-            std::this_thread::sleep_for(1ms);  // real time: a soak has no event for "there is room"
-            continue;
-        }
-        for (std::size_t i = 0; i < batch_size; ++i) {
-            bodies[i] = std::to_string(next++);
-            batch[i].body = bodies[i];
-        }
-        counts.published += batch_size;
-        if (!to.publish_batch(topic, batch).all_stored()) throw std::runtime_error("a publish of the soak failed");
+    for (std::size_t i = 0; i < batch_size; ++i) {
+        if (!counts.places.try_acquire_for(patience())) throw std::runtime_error("the soak stands still");
+        const auto number = ++counts.published;
+        counts.expected_dead += dies(number) ? 1 : 0;
+        bodies[i] = std::to_string(number);
+        batch[i].body = bodies[i];
+    }
+    if (!to.publish_batch(topic, batch).all_stored()) throw std::runtime_error("a publish of the soak failed");
+}
+
+void publish_for(std::chrono::seconds duration, const any_publisher& to, const runtime_topic& topic, tally& counts) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto now = begin;
+    for (std::uint64_t n = 0; now < begin + duration; ++n) {
+        publish_batch(to, topic, counts);
+        now = std::chrono::steady_clock::now();
+        if (n % batches_per_sample != 0) continue;
+        auto& peak = now < begin + duration / 5 ? counts.settled_bytes : counts.highest_bytes;
+        peak = std::max(peak, resident_bytes());
     }
 }
 
 }  // namespace
 
-soak_report run_soak(const backend_factory& factory, std::chrono::seconds duration) {
+void expect_clean_soak(const backend_factory& factory) {
+    tally counts;  // outlives the broker, and so every handler
     stage on(factory);
     const auto topic = on.topic([](auto t) { return t.hold(5ms).dlq(); });
-    tally counts;
     auto group = on.group();
     consumer_options how;
     how.max_retries = 2;
@@ -79,55 +112,27 @@ soak_report run_soak(const backend_factory& factory, std::chrono::seconds durati
         topic,
         [&counts](std::span<const std::byte> body, const delivery& info) {
             const auto said = answer(std::stoull(text_of(body)), info);
-            if (said.kind() == outcome_kind::ack) ++counts.acked;
+            if (said.kind() == outcome_kind::ack) counts.end(counts.acked);
             return said;
         },
         how);
     group.add_dead(topic, [&counts](std::span<const std::byte>, const delivery&) {
-        ++counts.dead;
+        counts.end(counts.dead);
         return ack;
     });
     group.start();
-
-    soak_report report;
-    const auto begin = std::chrono::steady_clock::now();
-    std::jthread watching([&](const std::stop_token& over) {
-        while (!over.stop_requested()) {
-            std::this_thread::sleep_for(100ms);  // real time: samples of memory
-            const auto now = resident_bytes();
-            if (std::chrono::steady_clock::now() - begin < duration / 5) {
-                report.settled_bytes = std::max(report.settled_bytes, now);
-            } else {
-                report.highest_bytes = std::max(report.highest_bytes, now);
-            }
-        }
-    });
-    publish_until(on.publisher(), topic, begin + duration, counts);
-    watching.request_stop();
-    watching.join();
-    eventually("everything is done", [&] { return counts.waiting() == 0; });
-    (void)group.stop(patience());
-    report.published = counts.published;
-    report.acked = counts.acked;
-    report.dead = counts.dead;
-    for (std::uint64_t n = 1; n <= report.published; ++n)
-        report.expected_dead += dies(n) ? 1 : 0;
-    return report;
-}
-
-std::chrono::seconds soak_duration() {
-    const char* text = std::getenv("SHOVE_SOAK_S");
-    return std::chrono::seconds(text ? std::strtoul(text, nullptr, 10) : 300);
-}
-
-bool memory_is_ours() noexcept {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#elif defined(__has_feature)
-    return !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
-#else
-    return true;
-#endif
+    publish_for(duration_wanted(), on.publisher(), topic, counts);
+    eventually("everything is done", [&] { return counts.acked + counts.dead >= counts.published; });
+    EXPECT_TRUE(group.stop(patience()).clean());
+    std::cout << counts.published << " published, " << counts.dead << " dead; memory " << (counts.settled_bytes >> 20)
+              << " MiB, then at most " << (counts.highest_bytes >> 20) << " MiB\n";
+    EXPECT_GT(counts.published, 10'000U) << "too little was going on";
+    EXPECT_EQ(counts.dead, counts.expected_dead);
+    EXPECT_EQ(counts.acked, counts.published - counts.expected_dead);
+    if (memory_is_ours()) {
+        EXPECT_GT(counts.highest_bytes, 0) << "no memory was measured";
+        EXPECT_LT(counts.highest_bytes, counts.settled_bytes + most_growth);
+    }
 }
 
 }  // namespace shove::testkit
