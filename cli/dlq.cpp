@@ -39,7 +39,7 @@ void add_filter(CLI::App& command, letter_filter& filter) {
     command.add_option("--limit", filter.limit, "No more than so many")->option_text("N")->group(group);
 }
 
-CLI::App* add_one(CLI::App& parent, const std::string& name, const std::string& help, const char* examples, work todo,
+CLI::App* add_one(CLI::App& parent, const std::string& name, const std::string& help, const char* examples, work does,
                   action& chosen, const std::shared_ptr<dlq_command>& options) {
     auto* command = parent.add_subcommand(name, help);
     command->footer(examples);
@@ -51,7 +51,7 @@ CLI::App* add_one(CLI::App& parent, const std::string& name, const std::string& 
     add_filter(*command, options->filter);
     add_topology_options(*command, options->topology);
     command->callback(
-        [options, todo, &chosen] { chosen = [options, todo](session& with) { return todo(with, *options); }; });
+        [options, does, &chosen] { chosen = [options, does](session& with) { return does(with, *options); }; });
     return command;
 }
 

@@ -116,14 +116,14 @@ exit_code check(session& with, const topology_command& options) {
 
 using work = exit_code (*)(session&, const topology_command&);
 
-void add_one(CLI::App& parent, const std::string& name, const std::string& help, work todo, action& chosen) {
+void add_one(CLI::App& parent, const std::string& name, const std::string& help, work does, action& chosen) {
     const auto options = std::make_shared<topology_command>();
     auto* command = parent.add_subcommand(name, help);
     command->footer(examples);
     command->add_option("QUEUE", options->queue, "Only this one")->option_text("(optional)");
     add_topology_options(*command, options->flags);
     command->callback(
-        [options, todo, &chosen] { chosen = [options, todo](session& with) { return todo(with, *options); }; });
+        [options, does, &chosen] { chosen = [options, does](session& with) { return does(with, *options); }; });
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void queue::place_next(store_batch& batch) {
     ++batch.stored;
     if (delay <= milliseconds(0)) return ready_.push_back(std::move(msg), std::move(known));
     delayed_.push(after(delay), entry{std::move(msg), std::move(known)});
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): ready_ owns what it was given
+}
 
 bool queue::may_wait(errc cause, steady_time deadline) const noexcept {
     if (cause != errc::queue_full) return false;

@@ -85,7 +85,7 @@ void read_slowly(const std::string& file, const std::stop_token& stop) {
     ASSERT_EQ(sqlite3_open_v2(file.c_str(), &db, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     const std::unique_ptr<sqlite3, int (*)(sqlite3*)> owner(db, sqlite3_close);
     while (!stop.stop_requested()) {
-        sqlite3_exec(db, "BEGIN; SELECT count(*) FROM message", nullptr, nullptr, nullptr);
+        EXPECT_EQ(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM message", nullptr, nullptr, nullptr), SQLITE_OK);
         for (int i = 0; i < 250 && !stop.stop_requested(); ++i)
             std::this_thread::sleep_for(20ms);  // real time: a long reader is what is tested
         sqlite3_exec(db, "COMMIT", nullptr, nullptr, nullptr);

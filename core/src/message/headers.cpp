@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -156,7 +157,7 @@ std::string header_value::to_string() const {
 
 bool operator==(const header_value& a, const header_value& b) noexcept {
     return a.type_ == b.type_ && a.integer_ == b.integer_ && a.bytes_ == b.bytes_ &&
-           std::memcmp(&a.floating_, &b.floating_, sizeof a.floating_) == 0;
+           std::bit_cast<std::uint64_t>(a.floating_) == std::bit_cast<std::uint64_t>(b.floating_);
 }
 
 void headers_view::iterator::read() {

@@ -33,8 +33,9 @@ constexpr std::string_view known_types[] = {"", "application/json", "application
 constexpr std::uint8_t spelled_out = 255;
 
 std::uint8_t content_code(std::string_view text) noexcept {
-    for (std::uint8_t i = 0; i < std::size(known_types); ++i) {
-        if (known_types[i] == text) return i;
+    static_assert(std::size(known_types) < spelled_out);
+    for (std::size_t i = 0; i < std::size(known_types); ++i) {
+        if (known_types[i] == text) return static_cast<std::uint8_t>(i);
     }
     return spelled_out;
 }

@@ -1,0 +1,12 @@
+#include <shove/testkit/soak.hpp>
+
+#include <gtest/gtest.h>
+
+#include "sqlite_factory.hpp"
+
+/// For `make test-long`.
+TEST(soak_long, counts_are_exact_and_memory_is_flat) {
+    using namespace shove;
+    using namespace shove::testkit;
+    expect_clean_soak(sqlite_factory(sqlite::durability::normal));
+}
