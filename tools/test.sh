@@ -73,7 +73,7 @@ setarch -R true 2>/dev/null && no_aslr=(setarch -R)
 symbolizer=$(command -v llvm-symbolizer-16 || command -v llvm-symbolizer || command -v addr2line || true)
 export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1:external_symbolizer_path=$symbolizer"
 export UBSAN_OPTIONS="print_stacktrace=1:external_symbolizer_path=$symbolizer"
-export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:external_symbolizer_path=$symbolizer"
+export TSAN_OPTIONS="suppressions=$PWD/tools/tsan.supp:halt_on_error=1:second_deadlock_stack=1:external_symbolizer_path=$symbolizer"
 
 # The gate repeats itself: properties run on one seed. `long` and a run by hand take a new one each time.
 [ "${1:-all}" != all ] || export RC_PARAMS=${RC_PARAMS:-seed=20261129}

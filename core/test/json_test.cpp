@@ -119,6 +119,7 @@ TEST(json, floats_are_exact) {
     EXPECT_EQ(decoded<float>("1e-60"), 0);
     EXPECT_EQ(decoded<double>("0e999999999999"), 0);
     EXPECT_EQ(decoded<double>("1e-99999999999999999999"), 0);
+    EXPECT_EQ(decoded<double>("0.01e-9223372036854775808"), 0);
     EXPECT_EQ(decoded<double>("1" + std::string(400, '0') + "e-400"), 1);
     EXPECT_EQ(decoded<double>("0." + std::string(400, '0') + "1e401"), 1);
 }

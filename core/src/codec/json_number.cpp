@@ -94,7 +94,7 @@ bool is_large(std::string_view text) {
     std::int64_t shift = 0;
     const auto ec = std::from_chars(exponent.data(), exponent.data() + exponent.size(), shift).ec;
     if (ec == std::errc::result_out_of_range) return !negative;
-    return point - digit + shift > 0;
+    return shift > digit - point;  // no sum with `shift`: the text may name any 64-bit number
 }
 
 template <class T>
