@@ -52,8 +52,9 @@ TEST(json_errors, a_number_out_of_range_is_refused) {
     EXPECT_NE(problem<std::uint64_t>("18446744073709551616"), "");
     EXPECT_NE(problem<std::uint64_t>("99999999999999999999999999"), "");
     EXPECT_EQ(problem<double>("1e400"), "$: expected a number, found one out of range");
-    for (const auto& text : {std::string("-1e400"), std::string("1e+99999999999999999999"), std::string("0.01e350"),
-                             std::string("1e9223372036854775807"), "1" + std::string(400, '0'), "1" + std::string(400, '0') + "e-40"}) {
+    for (const auto& text :
+         {std::string("-1e400"), std::string("1e+99999999999999999999"), std::string("0.01e350"),
+          std::string("1e9223372036854775807"), "1" + std::string(400, '0'), "1" + std::string(400, '0') + "e-40"}) {
         EXPECT_EQ(problem<double>(text), "$: expected a number, found one out of range");
     }
     EXPECT_EQ(problem<float>("3.5e38"), "$: expected a number, found one out of range");
