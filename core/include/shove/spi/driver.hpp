@@ -61,7 +61,7 @@ struct publish_request {
     /// Wait for room no longer than this; a moment in the past means: fail at once when full.
     steady_time deadline = steady_time::max();
     /// Of a sequenced topology: all messages belong to this shard.
-    std::optional<std::uint16_t> shard;
+    std::optional<std::uint16_t> shard{};
 };
 
 /// Counts of one queue.
@@ -82,7 +82,7 @@ struct source {
     /// process, has the shard, `receive` waits. Who takes it over gets its unsettled messages again, in order and
     /// before all others, and a higher `delivery::fence`. Who loses it learns that from `extend`, or
     /// by `errc::lease_lost`; its later settlements are refused. Its `settle` carries batches out in their order.
-    std::optional<std::uint16_t> shard;
+    std::optional<std::uint16_t> shard{};
 };
 
 /// One consumer's hold on one queue.
