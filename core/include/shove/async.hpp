@@ -67,10 +67,34 @@ private:
     H handler_;
 };
 
+template <class T, class H>
+class coroutine_batch_handler final : public handler_base {
+public:
+    explicit coroutine_batch_handler(H handler) : handler_(std::move(handler)) {}
+    bool is_coroutine() const noexcept override { return true; }
+    call_result call(delivery&, decode_scratch&) override { return {reject}; }  // never called: see co_call_batch
+    batch_awaitable co_call_batch(batch_call call, decode_scratch& scratch) override {
+        const auto room = batch_room<typename T::message_type>::of(call);
+        auto all = room->decode(call, decode_member<T>(scratch));
+        if (all.size() == 0) co_return;
+        auto answer = call_batch_handler(handler_, all);
+        auto answered = co_await std::move(answer);
+        room->answer(std::move(answered), call.ended);
+    }
+
+private:
+    H handler_;
+};
+
 template <class T, bool Dead, class H>
 auto coroutine_needs_include_shove_async_hpp(H handler) {
     using made = std::conditional_t<Dead, coroutine_dead_handler<T, H>, coroutine_handler<T, H>>;
     return std::shared_ptr<handler_base>(std::make_shared<made>(std::move(handler)));
+}
+
+template <class T, class H>
+auto batch_coroutine_needs_include_shove_async_hpp(H handler) {
+    return std::shared_ptr<handler_base>(std::make_shared<coroutine_batch_handler<T, H>>(std::move(handler)));
 }
 
 }  // namespace shove::detail

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <shove/autoscaler.hpp>
+#include <shove/batch.hpp>
 #include <shove/consumer_options.hpp>
 #include <shove/detail/asio_forms.hpp>
+#include <shove/detail/batch_handler.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/detail/handler.hpp>
 #include <shove/detail/unique_function.hpp>
@@ -12,6 +14,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <type_traits>
@@ -27,16 +30,23 @@ class group_core;
 /// Gives each consumer of a registration its handler.
 using handler_factory = unique_function<std::shared_ptr<handler_base>()>;
 
+/// What a group consumes and how, its handler apart.
+struct registration {
+    std::shared_ptr<const queue_topology> topology;
+    consumer_options options{};
+    bool dead = false;                     ///< Its dead letters instead.
+    std::optional<batch_options> batch{};  ///< In batches.
+};
+
 /// The untyped group. Thread-safe.
 class group_handle {
 public:
     group_handle(std::shared_ptr<broker_core> broker, consumer_options defaults);
 
     /// One handler for all consumers of the registration.
-    void add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-             const consumer_options& options, bool dead);
-    void add_each(std::shared_ptr<const queue_topology> topology, handler_factory factory,
-                  const consumer_options& options, bool dead);
+    void add(registration what, std::shared_ptr<handler_base> handler);
+    /// One for each.
+    void add_each(registration what, handler_factory factory);
     void enable_autoscaling(autoscaler_options options);
     void start();
     run_outcome stop(milliseconds drain);
@@ -90,7 +100,7 @@ public:
                       "add<T>: the handler must take topic T's message_type, alone or with a const shove::delivery&");
         static_assert(detail::message_handler<H, T>,
                       "add<T>: the handler must return shove::outcome or asio::awaitable<shove::outcome>");
-        core_.add(detail::topology_of<T>(), detail::erase_handler<T>(std::move(handler)), options, false);
+        core_.add({detail::topology_of<T>(), std::move(options)}, detail::erase_handler<T>(std::move(handler)));
         return *this;
     }
 
@@ -110,10 +120,38 @@ public:
         static_assert(detail::message_handler<handler, T>,
                       "add_each<T>: the factory's handler must return shove::outcome or "
                       "asio::awaitable<shove::outcome>");
+        core_.add_each({detail::topology_of<T>(), std::move(options)}, [factory = std::move(factory)]() mutable {
+            return detail::erase_handler<T, handler>(factory());
+        });
+        return *this;
+    }
+
+    /// Consumes topic `T` in batches: see `batch_options` for when one is handed over, `batch` for what the handler
+    /// is given. At a drain, what has been collected is handed over as a last batch.
+    /// @param handler  `answer(batch<message>&)` or `answer(std::span<message>)`, where the answer is one `outcome` for
+    ///                 all, or `outcomes`: one for each message, in order. Plain or a coroutine. What it throws, or
+    ///                 a wrong number of outcomes, counts as retry for all. Each message has its own budget of
+    ///                 retries and its own delay. What cannot be decoded, is too large or has expired never reaches
+    ///                 the handler: it is dead-lettered alone.
+    /// @param options  `prefetch` is what a consumer holds: `2 * max_messages` unless given here, never less than
+    ///                 `max_messages`. Each consumer handles `prefetch / max_messages` batches at once, one if
+    ///                 `sequential()`. `handler_timeout` is the time for one batch.
+    template <topic_type T, class H>
+    consumer_group& add_batch(H handler, batch_options batch = {}, consumer_options options = {}) {
+        check_batch<T, H>();
+        core_.add({detail::topology_of<T>(), std::move(options), false, batch},
+                  detail::erase_batch_handler<T>(std::move(handler)));
+        return *this;
+    }
+    /// As `add_batch`, each consumer with a handler of its own; see `add_each`.
+    template <topic_type T, class F>
+    consumer_group& add_batch_each(F factory, batch_options batch = {}, consumer_options options = {}) {
+        static_assert(std::invocable<F&>, "add_batch_each<T>: the factory must be callable without arguments");
+        using handler = detail::made_by<F>;
+        check_batch<T, handler>();
         core_.add_each(
-            detail::topology_of<T>(),
-            [factory = std::move(factory)]() mutable { return detail::erase_handler<T, handler>(factory()); }, options,
-            false);
+            {detail::topology_of<T>(), std::move(options), false, batch},
+            [factory = std::move(factory)]() mutable { return detail::erase_batch_handler<T, handler>(factory()); });
         return *this;
     }
 
@@ -126,30 +164,36 @@ public:
         static_assert(detail::dead_handler<H, T>,
                       "add_dead<T>: the handler must take a const shove::dead_letter<T's message_type>& and return "
                       "shove::outcome or asio::awaitable<shove::outcome>");
-        core_.add(detail::topology_of<T>(), detail::erase_dead_handler<T>(std::move(handler)), options, true);
+        core_.add({detail::topology_of<T>(), std::move(options), true},
+                  detail::erase_dead_handler<T>(std::move(handler)));
         return *this;
     }
 
     /// Consumes a topic known only at run time: `outcome(std::span<const std::byte>, const delivery&)`.
     consumer_group& add(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
-        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), false), options, false);
+        core_.add({topic.topology, std::move(options)}, detail::erase_raw_handler(topic, std::move(handler), false));
         return *this;
     }
     /// As `add_each`, of a topic known only at run time.
     template <class F>
         requires std::is_invocable_r_v<detail::raw_function, F&>
     consumer_group& add_each(const runtime_topic& topic, F factory, consumer_options options = {}) {
-        core_.add_each(
-            topic.topology,
-            [topic, factory = std::move(factory)]() mutable {
-                return detail::erase_raw_handler(topic, factory(), false);
-            },
-            options, false);
+        core_.add_each({topic.topology, std::move(options)}, [topic, factory = std::move(factory)]() mutable {
+            return detail::erase_raw_handler(topic, factory(), false);
+        });
+        return *this;
+    }
+    /// As `add_batch`, of a topic known only at run time: `outcomes(batch<std::span<const std::byte>>&)`.
+    consumer_group& add_batch(const runtime_topic& topic, detail::raw_batch_function handler, batch_options batch = {},
+                              consumer_options options = {}) {
+        core_.add({topic.topology, std::move(options), false, batch},
+                  detail::erase_raw_batch_handler(topic, std::move(handler)));
         return *this;
     }
     /// Consumes the dead letters of a topic known only at run time.
     consumer_group& add_dead(const runtime_topic& topic, detail::raw_function handler, consumer_options options = {}) {
-        core_.add(topic.topology, detail::erase_raw_handler(topic, std::move(handler), true), options, true);
+        core_.add({topic.topology, std::move(options), true},
+                  detail::erase_raw_handler(topic, std::move(handler), true));
         return *this;
     }
 
@@ -190,6 +234,18 @@ public:
     }
 
 private:
+    template <class T, class H>
+    static consteval void check_batch() {
+        detail::check_capabilities<B, T>();
+        static_assert(!T::topology.is_sequenced(),
+                      "add_batch<T>: topic T is sequenced, and a batch would join its keys; use add<T>");
+        static_assert(detail::batch_callable<H, typename T::message_type>,
+                      "add_batch<T>: the handler must take a shove::batch<T's message_type>& or a std::span of them");
+        static_assert(detail::batch_handler<H, T>,
+                      "add_batch<T>: the handler must return shove::outcome, shove::outcomes or an asio::awaitable of "
+                      "one of them");
+    }
+
     detail::group_handle core_;
 };
 

@@ -19,18 +19,30 @@ decide::failure_policy policy_of(const consumer_plan& plan, const spi::capabilit
 
 }  // namespace
 
+spi::delivery copy_of(const spi::delivery& item) {
+    spi::delivery copy;
+    copy.msg = item.msg;
+    copy.tag = item.tag;
+    copy.deliveries = item.deliveries;
+    copy.redelivered = item.redelivered;
+    copy.fence = item.fence;
+    if (item.past) copy.past = std::make_unique<spi::history>(*item.past);
+    return copy;
+}
+
 consumer::consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::function<void()> changed)
     : core_(std::move(core)),
       plan_(std::move(plan)),
       policy_(policy_of(plan_, core_->capabilities())),
       limits_{plan_.options.max_message_bytes},
       coroutine_(plan_.handler->is_coroutine()),
-      concurrency_(plan_.options.concurrent ? plan_.options.prefetch : 1),
+      concurrency_(plan_.calls_at_once()),
       max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())),
       flush_at_(std::min<std::size_t>(64, std::max<std::size_t>(1, plan_.options.prefetch / 4))),
       changed_(std::move(changed)),
       place_(plan_.place()) {
     if (plan_.shard) lanes_ = std::make_unique<decide::lanes>(plan_.options.max_pending_per_key);
+    if (plan_.batch) batches_ = std::make_unique<decide::batcher>(*plan_.batch);
     if (coroutine_) strand_.emplace(boost::asio::make_strand(core_->executor()));
 }
 
@@ -116,6 +128,7 @@ bool consumer::begin_drain(bool only_if_idle) {
 void consumer::close_if_drained(lock_type& lock) {
     if (phase_ != phase::draining || !subscription_) return;
     if (running_ || receiving_ || settling_ || !outbox_.empty() || !failed_outbox_.empty() || solo_isolating_) return;
+    if (last_batch_left()) return;
     phase_ = phase::closing;
     auto subscription = subscription_;
     lock.unlock();
@@ -134,8 +147,9 @@ void consumer::report_left(run_outcome& outcome) {
     for (const auto& c : calls_) {
         if (c->now == call::phase::idle) continue;
         c->state.stop.request_stop();
+        const auto& first = batches_ ? c->members.front().item : c->state.item;
         outcome.stuck.push_back(
-            {plan_.queue(), c->state.item.msg.id(), std::chrono::duration_cast<milliseconds>(now - c->started)});
+            {plan_.queue(), first.msg.id(), std::chrono::duration_cast<milliseconds>(now - c->started)});
     }
     outcome.left += unsettled_;
 }

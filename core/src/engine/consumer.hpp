@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "../decide/backoff.hpp"
+#include "../decide/batcher.hpp"
 #include "../decide/lanes.hpp"
 #include "../decide/settle_policy.hpp"
 #include "adaptive_mutex.hpp"
@@ -38,7 +39,13 @@ struct consumer_plan {
     std::shared_ptr<handler_base> handler;
     std::string name;
     std::optional<std::uint16_t> shard{};  ///< Of a sequenced topic.
+    std::optional<batch_options> batch{};  ///< Handled in batches.
 
+    /// Handler calls that one consumer makes at most at a time.
+    std::size_t calls_at_once() const noexcept {
+        if (!options.concurrent) return 1;
+        return batch ? options.prefetch / batch->max_messages : options.prefetch;
+    }
     const std::string& queue() const noexcept { return dead ? topology->dead_letter_queue : topology->queue; }
     /// Where the messages lie: the queue, or the shard's.
     const std::string& place() const { return dead ? topology->dead_letter_queue : topology->place_of(shard); }
@@ -51,6 +58,17 @@ struct consumer_end {
     std::string text;
 };
 
+/// How a call ended: for all its messages, and for those of a batch that ended otherwise.
+struct call_end {
+    struct member {
+        std::size_t index = 0;
+        decide::ended how{};
+    };
+    decide::ended all{};
+    bool called = true;            ///< The handler was.
+    std::vector<member> others{};  ///< By rising index.
+};
+
 /// One running or idle handler call. Reused from message to message.
 struct call {
     enum class phase : std::uint8_t {
@@ -59,13 +77,33 @@ struct call {
         cancelling,  ///< Timed out: told to stop, its answer counts for a grace.
         abandoned,   ///< Settled by the timeout; a late answer is dropped.
     };
-    delivery_state state;
+    delivery_state state;                 ///< Of a batch: what its members have in common.
+    std::vector<delivery_state> members;  ///< Of a batch; the first `size` count.
+    std::size_t size = 0;
+    std::vector<delivery_state*> admitted;  ///< Members that the handler is given.
+    batch_result answer;
     steady_time started{};
     phase now = phase::idle;
     bool solo = false;
     decide::lanes::lane* lane = nullptr;                       ///< Of a sequenced topic's message.
     std::unique_ptr<boost::asio::cancellation_signal> cancel;  // coroutines only
+
+    /// Calls `action` with each message that it holds.
+    template <class F>
+    void for_each_item(F&& action) {
+        if (members.empty()) return action(state.item);
+        for (std::size_t i = 0; i < size; ++i)
+            action(members[i].item);
+    }
+    /// Lets go of them.
+    void clear() {
+        for_each_item([](spi::delivery& item) { item = {}; });
+        size = 0;
+    }
 };
+
+/// The same delivery once more; its bytes are shared.
+spi::delivery copy_of(const spi::delivery& item);
 
 /// One consumer: fetches from a subscription, has the handler called, settles. The pipeline of every backend:
 /// receive → checks → decode → handler → outcome → policy → settlement.
@@ -134,7 +172,7 @@ private:
     void release_solo();
 
     // consumer_lanes.cpp: the order of a sequenced topic's keys
-    bool has_ready() const noexcept { return lanes_ ? lanes_->startable() : !ready_.empty(); }
+    bool has_ready() const noexcept { return lanes_ ? lanes_->startable() : batches_ ? batch_due() : !ready_.empty(); }
     bool is_suspect(const spi::delivery& item) const noexcept;
     void take_into_lanes(std::vector<spi::delivery> batch);
     call* claim_from_lanes();
@@ -149,22 +187,36 @@ private:
     bool shard_settled() const;
     bool lanes_want_more() const;
 
+    // consumer_batches.cpp: batches of messages
+    bool batch_due() const noexcept;
+    bool last_batch_left() const noexcept { return phase_ == phase::draining && batches_ && !batches_->empty(); }
+    bool may_start() const noexcept { return phase_ == phase::running || last_batch_left(); }
+    call* claim_batch();
+    void watch_batches();
+    void look_at_batches(steady_time planned);
+    void add_member(call& c, spi::delivery item);
+    bool admit(call& c, call_end& end) const;
+    static void take_answer(call& c, const std::exception_ptr& thrown, call_end& end);
+    call_end run_batch(call& c, decode_scratch& scratch) const;
+    void settle_batch(call& c, call_end end);
+    void spawn_batch(call& c);
+
     // consumer_calls.cpp: the handler's side
     void work_in_turn(worker_context& context);
     void panic(const std::string& what);
     call* claim();
     call* begin_call(spi::delivery item, bool solo);
     void dispatch(lock_type& lock);
-    decide::ended run(call& c, decode_scratch& scratch);
-    decide::ended translate(call_result answer) const;
-    void end_call(call& c, decide::ended how);
+    call_end run(call& c, decode_scratch& scratch) const;
+    decide::ended timed_out() const;
+    void end_call(call& c, call_end end);
     void settle_as(spi::delivery item, decide::ended how, bool solo);
     void say_discarded(const decide::ended& how) const;
     void count(decide::fate fate, const decide::ended& how);
     void after_call(lock_type& lock);
     void launch_coroutines();
     void spawn(call& c);
-    void coroutine_ended(call& c, std::exception_ptr thrown, call_result answer);
+    void coroutine_ended(call& c, call_end end);
     void watch_until(steady_time due);
     void watch_timeouts(steady_time planned);
     void time_out(call& c);
@@ -234,6 +286,10 @@ private:
     bool receive_cancelled_ = false;  ///< By the loss of the shard.
     clock::timer_id lane_timer_ = 0;
     steady_time lane_due_{};
+
+    std::unique_ptr<decide::batcher> batches_;  ///< Where messages are handled in batches; instead of `ready_`.
+    bool batch_aged_ = false;                   ///< The next batch is due by its age.
+    clock::timer_id batch_timer_ = 0;
 
     std::deque<spi::delivery> suspects_;
     bool solo_requested_ = false;             ///< Asked the gate, or has its turn.

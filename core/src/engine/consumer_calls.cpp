@@ -1,8 +1,7 @@
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
 #include "broker_core.hpp"
+#include "call_answer.hpp"
 #include "consumer.hpp"
 
 namespace shove::detail {
@@ -11,35 +10,12 @@ namespace {
 /// A worker goes on to other consumers after so many messages, if some wait.
 constexpr unsigned turn = 64;
 
-bool was_called(const decide::ended& how) noexcept {
-    switch (how.how) {
-        case decide::ending::oversize:
-        case decide::ending::undecodable:
-        case decide::ending::expired:
-        case decide::ending::crashed:
-        case decide::ending::poisoned:
-            return false;
-        default:
-            return true;
-    }
-}
-
-std::string text_of(const std::exception_ptr& thrown) {
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "the handler threw something that is not a std::exception";
-    }
-}
-
 }  // namespace
 
 /// Has workers or the executor start calls for what is ready. May unlock.
 void consumer::dispatch(lock_type& lock) {
     const bool something = solo_ready_ || (has_ready() && !core_->gate().closed());
-    if (!something || phase_ != phase::running) return;
+    if (!something || !may_start()) return;
     if (coroutine_) {
         if (launching_ || running_ >= concurrency_) return;
         launching_ = true;
@@ -111,7 +87,7 @@ void consumer::after_call(lock_type& lock) {
 
 /// The next message to call the handler with. With the lock held.
 call* consumer::claim() {
-    if (phase_ != phase::running || running_ >= concurrency_) return nullptr;
+    if (!may_start() || running_ >= concurrency_) return nullptr;
     if (solo_ready_) {
         auto item = std::move(*solo_ready_);
         solo_ready_.reset();
@@ -120,6 +96,7 @@ call* consumer::claim() {
         return c;
     }
     if (lanes_) return claim_from_lanes();
+    if (batches_) return claim_batch();
     if (ready_.empty() || core_->gate().closed()) return nullptr;
     auto item = std::move(ready_.front());
     ready_.pop_front();
@@ -137,7 +114,12 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
     }
     auto* c = idle_calls_.back();
     idle_calls_.pop_back();
-    c->state.item = std::move(item);
+    if (batches_) {
+        c->size = 0;
+        if (solo) add_member(*c, std::move(item));
+    } else {
+        c->state.item = std::move(item);
+    }
     c->now = call::phase::running;
     c->solo = solo;
     ++running_;
@@ -148,74 +130,54 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
 }
 
 /// Checks and calls. Without the lock.
-decide::ended consumer::run(call& c, decode_scratch& scratch) {
+call_end consumer::run(call& c, decode_scratch& scratch) const {
+    if (batches_) return run_batch(c, scratch);
     const auto& item = c.state.item;
     if (!plan_.dead) {
         const bool may_expire = item.msg.expires_at() != wall_time{};
         auto refused =
             decide::refuse_unhandled(policy_, limits_, item, may_expire ? core_->clock().wall() : wall_time{});
-        if (refused) return std::move(*refused);
+        if (refused) return {std::move(*refused), false};
     }
     try {
         delivery info(c.state);
-        return translate(plan_.handler->call(info, scratch));
+        auto how = ended_of(plan_.handler->call(info, scratch));
+        const bool called = was_called(how);
+        return {std::move(how), called};
     } catch (...) {
-        decide::ended thrown;
-        thrown.how = decide::ending::exception;
-        thrown.text = text_of(std::current_exception());
-        return thrown;
+        return {ended_of(std::current_exception())};
     }
-}
-
-decide::ended consumer::translate(call_result answer) const {
-    decide::ended how;
-    if (answer.undecodable) {
-        how.how = decide::ending::undecodable;
-        how.text = std::move(answer.decode_error);
-        return how;
-    }
-    switch (answer.outcome.kind()) {
-        case outcome_kind::ack:
-            return how;
-        case outcome_kind::retry:
-            how.how = decide::ending::retry;
-            break;
-        case outcome_kind::reject:
-            how.how = decide::ending::reject;
-            break;
-        case outcome_kind::defer:
-            how.how = decide::ending::defer;
-            break;
-    }
-    how.delay = answer.outcome.delay();
-    how.text = answer.outcome.reason();
-    return how;
 }
 
 /// Takes a call's answer. With the lock held.
-void consumer::end_call(call& c, decide::ended how) {
+void consumer::end_call(call& c, call_end end) {
     --running_;
-    if (was_called(how)) ++stats_.calls;
+    if (end.called) ++stats_.calls;
     const auto was = std::exchange(c.now, call::phase::idle);
-    auto item = std::move(c.state.item);
-    c.state.item = {};
     if (c.state.stop.stop_requested()) c.state.stop = std::stop_source();
     idle_calls_.push_back(&c);
     if (was == call::phase::abandoned) {
         --stats_.stuck;
-        if (!lanes_) return;
-        how = decide::ended();  // its key has waited for it; what it said now is too late
-        how.how = decide::ending::timed_out;
-        how.timeout_kind = plan_.options.timeout_outcome.kind();
-        how.text = "timed out after " + std::to_string(plan_.options.handler_timeout->count()) + " ms";
+        if (!lanes_) return c.clear();
+        end.all = timed_out();  // its key has waited for it; what it said now is too late
     }
-    if (was == call::phase::cancelling && how.how == decide::ending::exception) {
-        how.how = decide::ending::timed_out;
-        how.timeout_kind = plan_.options.timeout_outcome.kind();
-        how.text = "timed out: " + how.text;
+    if (was == call::phase::cancelling && end.all.how == decide::ending::exception) {
+        end.all.how = decide::ending::timed_out;
+        end.all.timeout_kind = plan_.options.timeout_outcome.kind();
+        end.all.text = "timed out: " + end.all.text;
     }
-    if (lanes_) return settle_in_lane(std::exchange(c.lane, nullptr), std::move(item), std::move(how), c.solo);
-    settle_as(std::move(item), std::move(how), c.solo);
+    if (batches_) return settle_batch(c, std::move(end));
+    auto item = std::exchange(c.state.item, {});
+    if (lanes_) return settle_in_lane(std::exchange(c.lane, nullptr), std::move(item), std::move(end.all), c.solo);
+    settle_as(std::move(item), std::move(end.all), c.solo);
+}
+
+decide::ended consumer::timed_out() const {
+    decide::ended how;
+    how.how = decide::ending::timed_out;
+    how.timeout_kind = plan_.options.timeout_outcome.kind();
+    how.text = "timed out after " + std::to_string(plan_.options.handler_timeout->count()) + " ms";
+    return how;
 }
 
 /// Decides and queues the settlement. With the lock held.
@@ -256,66 +218,6 @@ void consumer::count(decide::fate fate, const decide::ended& how) {
             ++stats_.dead_lettered;
             break;
     }
-}
-
-// --- coroutines -------------------------------------------------------------------------------------
-
-/// On the strand: starts calls while there is room.
-void consumer::launch_coroutines() {
-    while (true) {
-        call* c = nullptr;
-        {
-            lock_type lock(mutex_);
-            c = claim();
-            if (!c) {
-                launching_ = false;
-                break;
-            }
-            if (!c->cancel) c->cancel = std::make_unique<boost::asio::cancellation_signal>();
-        }
-        spawn(*c);
-    }
-    if (lanes_) ask_for_solo();
-    pump();
-}
-
-void consumer::spawn(call& c) {
-    if (!plan_.dead) {
-        auto refused = decide::refuse_unhandled(policy_, limits_, c.state.item, core_->clock().wall());
-        if (refused) {
-            lock_type lock(mutex_);
-            end_call(c, std::move(*refused));
-            return;
-        }
-    }
-    auto run_it = [](std::shared_ptr<consumer> self, call* running) -> call_awaitable {
-        delivery info(running->state);
-        auto answer = self->plan_.handler->co_call(info, self->coroutine_scratch_);
-        co_return co_await std::move(answer);
-    };
-    auto ended = [self = shared_from_this(), &c](const std::exception_ptr& thrown, call_result answer) {
-        self->coroutine_ended(c, thrown, std::move(answer));
-    };
-    boost::asio::co_spawn(*strand_, run_it(shared_from_this(), &c),
-                          boost::asio::bind_cancellation_slot(c.cancel->slot(), std::move(ended)));
-}
-
-void consumer::coroutine_ended(call& c, std::exception_ptr thrown, call_result answer) {
-    decide::ended how;
-    if (thrown) {
-        how.how = decide::ending::exception;
-        how.text = text_of(thrown);
-    } else {
-        how = translate(std::move(answer));
-    }
-    bool quiet = false;
-    {
-        lock_type lock(mutex_);
-        end_call(c, std::move(how));
-        quiet = running_ == 0 && core_->gate().closed();
-    }
-    if (quiet) core_->gate().recheck();
-    pump();
 }
 
 // --- timeouts ---------------------------------------------------------------------------------------
@@ -371,16 +273,9 @@ void consumer::abandon(call& c) {
     if (lanes_) {
         return say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; its key waits for it");
     }
-    decide::ended how;
-    how.how = decide::ending::timed_out;
-    how.timeout_kind = plan_.options.timeout_outcome.kind();
-    how.text = "timed out after " + std::to_string(plan_.options.handler_timeout->count()) + " ms";
-    const auto& held = c.state.item;
-    spi::delivery copy{held.msg, held.tag, held.deliveries, held.redelivered, held.fence, nullptr};
-    if (held.past) copy.past = std::make_unique<spi::history>(*held.past);
-    settle_as(std::move(copy), std::move(how), c.solo);
+    c.for_each_item([&](const spi::delivery& held) { settle_as(copy_of(held), timed_out(), c.solo); });
     flush_now_ = true;
-    say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; its message was settled without it");
+    say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; it was settled without it");
 }
 
 // --- suspects ---------------------------------------------------------------------------------------

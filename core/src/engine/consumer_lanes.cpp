@@ -12,17 +12,6 @@ namespace {
 /// A suspect that could not be isolated, for one, is tried again after this.
 constexpr auto lane_pause = milliseconds(1'000);
 
-spi::delivery copy_of(const spi::delivery& item) {
-    spi::delivery copy;
-    copy.msg = item.msg;
-    copy.tag = item.tag;
-    copy.deliveries = item.deliveries;
-    copy.redelivered = item.redelivered;
-    copy.fence = item.fence;
-    if (item.past) copy.past = std::make_unique<spi::history>(*item.past);
-    return copy;
-}
-
 }  // namespace
 
 /// Takes deliveries over. With the lock held.

@@ -141,13 +141,17 @@ void consumer::take(std::vector<spi::delivery> batch) {
         if (phase_ != phase::running) release_unstarted();
         return;
     }
+    const auto now = batches_ ? core_->clock().now() : steady_time{};
     for (auto& item : batch) {
         if (is_suspect(item)) {
             suspects_.push_back(std::move(item));
+        } else if (batches_) {
+            batches_->add(std::move(item), now);
         } else {
             ready_.push_back(std::move(item));
         }
     }
+    if (batches_) watch_batches();
     if (phase_ != phase::running) release_unstarted();
 }
 
@@ -253,8 +257,12 @@ void consumer::flush_by_age() {
     pump();
 }
 
-/// Gives back everything that no handler has seen. With the lock held.
+/// Gives back everything that no handler has seen, but for a last batch. With the lock held.
 void consumer::release_unstarted() {
+    if (batches_) {
+        for (auto& item : batches_->take_rest())
+            release(std::move(item));
+    }
     if (lanes_) {
         for (auto& item : empty_lanes())
             release(std::move(item));
@@ -307,6 +315,7 @@ std::vector<std::uint64_t> consumer::held_tags() const {
         tags.push_back(item.tag);
     for (const auto& item : suspects_)
         tags.push_back(item.tag);
+    if (batches_) batches_->for_each([&](const spi::delivery& item) { tags.push_back(item.tag); });
     if (lanes_) lanes_->for_each_held([&](const spi::delivery& item) { tags.push_back(item.tag); });
     for (const auto* list : {&outbox_, &failed_outbox_}) {
         for (const auto& s : *list)
@@ -315,7 +324,7 @@ std::vector<std::uint64_t> consumer::held_tags() const {
     for (const auto& c : calls_) {
         const bool held = c->now == call::phase::running || c->now == call::phase::cancelling ||
                           (lanes_ && c->now == call::phase::abandoned);
-        if (held) tags.push_back(c->state.item.tag);
+        if (held) c->for_each_item([&](const spi::delivery& item) { tags.push_back(item.tag); });
     }
     if (solo_item_) tags.push_back(solo_item_->tag);
     if (solo_ready_) tags.push_back(solo_ready_->tag);
@@ -335,12 +344,15 @@ void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
         };
         drop(ready_);
         drop(suspects_);
+        if (batches_) found += batches_->drop([&](const spi::delivery& item) { return gone.contains(item.tag); });
         unsettled_ -= found;
         stats_.leases_lost += found;
         for (const auto& c : calls_) {
-            if (c->now == call::phase::idle || !gone.contains(c->state.item.tag)) continue;
-            c->state.stop.request_stop();
-            ++found;
+            if (c->now == call::phase::idle) continue;
+            std::size_t lost_of_call = 0;
+            c->for_each_item([&](const spi::delivery& item) { lost_of_call += gone.contains(item.tag) ? 1U : 0U; });
+            if (lost_of_call > 0) c->state.stop.request_stop();
+            found += lost_of_call;
         }
     }
     if (found > 0)

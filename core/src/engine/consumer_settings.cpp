@@ -57,4 +57,24 @@ void check_settings(const consumer_settings& settings, const std::string& queue)
     if (settings.timeout_grace.count() < 0) refuse("timeout_grace" + at + " is negative");
 }
 
+void check_batch(const batch_options& batch, const consumer_settings& settings, const queue_topology& topology) {
+    const auto at = " of the batches of '" + topology.queue + "'";
+    if (topology.sequencing) {
+        refuse("topic '" + topology.queue + "' is sequenced, and a batch would join its keys; consume it with add()");
+    }
+    if (batch.max_messages == 0 || batch.max_messages > 100'000) {
+        refuse("max_messages" + at + " is " + std::to_string(batch.max_messages) +
+               "; it must be at least 1 and at most 100,000");
+    }
+    if (batch.max_age.count() <= 0) {
+        refuse("max_age" + at + " is " + std::to_string(batch.max_age.count()) + " ms; it must be positive");
+    }
+    if (batch.max_bytes == 0) refuse("max_bytes" + at + " is 0; it must be at least 1");
+    if (settings.prefetch < batch.max_messages) {
+        refuse("prefetch of the consumers of '" + topology.queue + "' is " + std::to_string(settings.prefetch) +
+               ", and a batch of " + std::to_string(batch.max_messages) +
+               " can never fill; leave prefetch out, or make it at least max_messages");
+    }
+}
+
 }  // namespace shove::detail

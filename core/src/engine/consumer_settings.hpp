@@ -1,6 +1,8 @@
 #pragma once
 
+#include <shove/batch.hpp>
 #include <shove/consumer_options.hpp>
+#include <shove/topology.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,5 +32,8 @@ consumer_settings settle_options(const consumer_options& own, const consumer_opt
 
 /// Throws `exception` (`invalid_argument`) if a setting breaks a rule; the text names it and the queue.
 void check_settings(const consumer_settings& settings, const std::string& queue);
+
+/// The same for a registration that is handled in batches.
+void check_batch(const batch_options& batch, const consumer_settings& settings, const queue_topology& topology);
 
 }  // namespace shove::detail

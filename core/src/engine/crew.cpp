@@ -40,7 +40,7 @@ void crew::each(F&& action) const {
 
 std::size_t crew::calls_at_once() const {
     const std::lock_guard lock(mutex_);
-    const auto most = plan_.options.concurrent ? plan_.options.prefetch : 1;
+    const auto most = plan_.calls_at_once();
     return coroutine_ ? most : std::min<std::size_t>(most, broker_->workers().size());
 }
 

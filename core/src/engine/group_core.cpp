@@ -16,21 +16,27 @@ namespace {
 
 }  // namespace
 
-void group_core::add(std::shared_ptr<const queue_topology> topology, handler_factory make,
-                     const consumer_options& options, bool dead) {
-    if (dead && topology->dead_letter_queue.empty()) {
+void group_core::add(registration what, handler_factory make) {
+    const auto& topology = *what.topology;
+    if (what.dead && topology.dead_letter_queue.empty()) {
         refuse(errc::invalid_topology,
-               "topic '" + topology->queue + "' has no dead-letter queue to consume; give it dlq()");
+               "topic '" + topology.queue + "' has no dead-letter queue to consume; give it dlq()");
     }
-    if (auto lacking = check_supported(*topology, broker_->capabilities())) throw exception(std::move(lacking));
-    consumer_plan plan{std::move(topology), dead, settle_options(options, defaults_), nullptr, {}};
+    if (auto lacking = check_supported(topology, broker_->capabilities())) throw exception(std::move(lacking));
+    consumer_plan plan;
+    plan.options = settle_options(what.options, defaults_);
+    plan.dead = what.dead;
+    plan.batch = what.batch;
+    plan.topology = std::move(what.topology);
+    if (plan.batch && !what.options.prefetch.given()) plan.options.prefetch = 2 * plan.batch->max_messages;
     check_settings(plan.options, plan.queue());
+    if (plan.batch) check_batch(*plan.batch, plan.options, *plan.topology);
     std::lock_guard lock(mutex_);
     if (phase_ != phase::idle) refuse(errc::invalid_argument, "add() after start(); make another group");
     if (std::ranges::any_of(keepers_, [&](const auto& k) { return k->members().plan().queue() == plan.queue(); })) {
         refuse(errc::invalid_argument, "queue '" + plan.queue() + "' is registered in this group already");
     }
-    if (dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
+    if (plan.dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
     plan.options.consumers = 1;  // each shard has one reader
     const auto shared = std::make_shared<handler_factory>(std::move(make));
     for (std::uint16_t i = 0; i < plan.topology->sequencing->shards(); ++i) {

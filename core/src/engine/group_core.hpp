@@ -25,8 +25,7 @@ public:
     group_core(std::shared_ptr<broker_core> broker, consumer_options defaults)
         : broker_(std::move(broker)), defaults_(std::move(defaults)) {}
 
-    void add(std::shared_ptr<const queue_topology> topology, handler_factory make, const consumer_options& options,
-             bool dead);
+    void add(registration what, handler_factory make);
     void enable_autoscaling(autoscaler_options options);
     void start();
     bool started() const;

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "broker_core.hpp"
@@ -35,18 +37,30 @@ call_awaitable handler_base::co_call(delivery&, decode_scratch&) {
     co_return never;
 }
 
+void handler_base::call_batch(const batch_call& call, decode_scratch&) {
+    call.ended.all = reject;  // never called
+}
+
+batch_awaitable handler_base::co_call_batch(batch_call call, decode_scratch&) {
+    call.ended.all = reject;  // never called
+    co_return;
+}
+
+void check_outcomes(std::size_t answered, std::size_t messages) {
+    if (answered == messages) return;
+    throw std::logic_error("the batch handler answered " + std::to_string(answered) + " outcomes for " +
+                           std::to_string(messages) + " messages; answer one for each, or one for all");
+}
+
 group_handle::group_handle(std::shared_ptr<broker_core> broker, consumer_options defaults)
     : core_(std::make_shared<group_core>(std::move(broker), std::move(defaults))) {}
 
-void group_handle::add(std::shared_ptr<const queue_topology> topology, std::shared_ptr<handler_base> handler,
-                       const consumer_options& options, bool dead) {
-    core_->add(
-        std::move(topology), [handler = std::move(handler)] { return handler; }, options, dead);
+void group_handle::add(registration what, std::shared_ptr<handler_base> handler) {
+    core_->add(std::move(what), [handler = std::move(handler)] { return handler; });
 }
 
-void group_handle::add_each(std::shared_ptr<const queue_topology> topology, handler_factory factory,
-                            const consumer_options& options, bool dead) {
-    core_->add(std::move(topology), std::move(factory), options, dead);
+void group_handle::add_each(registration what, handler_factory factory) {
+    core_->add(std::move(what), std::move(factory));
 }
 
 void group_handle::enable_autoscaling(autoscaler_options options) {

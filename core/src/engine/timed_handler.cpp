@@ -8,19 +8,20 @@
 namespace shove::detail {
 namespace {
 
-/// Notes the time of its life.
+/// Notes the time of its life, as that of so many messages.
 class stopwatch {
 public:
-    stopwatch(service_meter& meter, const shove::clock& clock) noexcept
-        : meter_(meter), clock_(clock), began_(clock.recent()) {}
+    stopwatch(service_meter& meter, const shove::clock& clock, std::size_t messages = 1) noexcept
+        : meter_(meter), clock_(clock), began_(clock.recent()), messages_(static_cast<std::int64_t>(messages)) {}
     stopwatch(const stopwatch&) = delete;
     stopwatch& operator=(const stopwatch&) = delete;
-    ~stopwatch() { meter_.note(clock_.recent() - began_); }
+    ~stopwatch() { meter_.note((clock_.recent() - began_) / messages_); }
 
 private:
     service_meter& meter_;
     const shove::clock& clock_;
     steady_time began_;
+    std::int64_t messages_;
 };
 
 class timed_handler final : public handler_base {
@@ -38,6 +39,15 @@ public:
         const stopwatch watch(*meter_, clock_);
         auto answer = handler_->co_call(info, scratch);
         co_return co_await std::move(answer);
+    }
+    void call_batch(const batch_call& call, decode_scratch& scratch) override {
+        const stopwatch watch(*meter_, clock_, call.members.size());
+        handler_->call_batch(call, scratch);
+    }
+    batch_awaitable co_call_batch(batch_call call, decode_scratch& scratch) override {
+        const stopwatch watch(*meter_, clock_, call.members.size());
+        auto answer = handler_->co_call_batch(call, scratch);
+        co_await std::move(answer);
     }
 
 private:

@@ -14,7 +14,7 @@ namespace shove::detail {
 /// Measures how long the calls of a registration's handlers take.
 class service_meter {
 public:
-    /// Notes one call. Thread-safe.
+    /// Notes one message's call, or its part in a batch's. Thread-safe.
     void note(std::chrono::nanoseconds took) noexcept {
         total_.fetch_add(took.count(), std::memory_order_relaxed);
         calls_.fetch_add(1, std::memory_order_relaxed);

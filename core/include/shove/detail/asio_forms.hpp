@@ -28,5 +28,7 @@ auto please_include_shove_async_hpp(Operation operation, std::type_identity_t<To
 /// Makes a handler of a coroutine. Defined in <shove/async.hpp>, like the above.
 template <class T, bool Dead, class H>
 auto coroutine_needs_include_shove_async_hpp(H handler);
+template <class T, class H>
+auto batch_coroutine_needs_include_shove_async_hpp(H handler);
 
 }  // namespace shove::detail

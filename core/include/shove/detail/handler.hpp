@@ -13,6 +13,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace shove::detail {
 
@@ -25,6 +26,25 @@ struct call_result {
 
 using call_awaitable = boost::asio::awaitable<call_result, boost::asio::any_io_executor>;
 
+/// How a call of a batch handler ended. If it throws, `all` means nothing.
+struct batch_result {
+    struct member {
+        std::size_t index = 0;
+        call_result how{};
+    };
+    shove::outcome all = ack;      ///< For every member that is not among `others`.
+    std::vector<member> others{};  ///< In any order.
+};
+
+using batch_awaitable = boost::asio::awaitable<void, boost::asio::any_io_executor>;
+
+/// What a batch handler is called with.
+struct batch_call {
+    std::span<delivery_state* const> members;
+    delivery_state& common;  ///< Stop token, and what the handler keeps from call to call.
+    batch_result& ended;
+};
+
 /// A handler with its message type erased. Called for several messages at once.
 class handler_base {
 public:
@@ -34,6 +54,9 @@ public:
     virtual call_result call(delivery& info, decode_scratch& scratch) = 0;
     /// The same for a coroutine; it decodes before it first suspends. `info` outlives it.
     virtual call_awaitable co_call(delivery& info, decode_scratch& scratch);
+    /// The same for a batch handler, whose registration has `batch_options`.
+    virtual void call_batch(const batch_call& call, decode_scratch& scratch);
+    virtual batch_awaitable co_call_batch(batch_call call, decode_scratch& scratch);
 };
 
 template <class R>
