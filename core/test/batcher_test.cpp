@@ -1,12 +1,10 @@
-#include "decide/batcher.hpp"
-
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <gtest/gtest.h>
-
-#include <numeric>
 #include <string>
 #include <vector>
+
+#include "../src/decide/batcher.hpp"
 
 namespace shove::decide {
 namespace {
