@@ -116,6 +116,8 @@ void order_through_defer(stage& on) {
     EXPECT_EQ(payloads(calls), (std::vector<std::string>{"a:0", "a:0", "a:0", "a:1", "a:2"}));
     for (const auto& call : calls)
         EXPECT_EQ(call.attempt, 1U) << "a defer costs nothing";
+    EXPECT_TRUE(calls[1].redelivered) << "it may have been handled before";
+    EXPECT_FALSE(calls[4].redelivered);
     EXPECT_TRUE(consuming.stop().clean());
 }
 

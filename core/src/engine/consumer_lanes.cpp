@@ -66,6 +66,7 @@ void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decid
     if (what.kind == spi::settlement_kind::delay) {
         what.kind = spi::settlement_kind::keep;
         auto again = copy_of(what.item);
+        again.redelivered = true;
         again.not_before = core_->clock().wall() + what.delay;
         if (shard_lost_ || phase_ != phase::running) {
             lanes_->finish(of);
