@@ -316,6 +316,11 @@ void scripted_driver::leave_unanswered(unique_function<void()> answer) {
     unanswered_.push_back(std::move(answer));
 }
 
+std::size_t scripted_driver::unanswered() const {
+    const std::lock_guard lock(mutex_);
+    return unanswered_.size();
+}
+
 void scripted_driver::answer_the_rest() {
     std::vector<unique_function<void()>> left;
     {

@@ -29,8 +29,8 @@ void group_core::add(registration what, handler_factory make) {
     plan.batch = what.batch;
     plan.topology = std::move(what.topology);
     if (plan.batch && !what.options.prefetch.given()) plan.options.prefetch = 2 * plan.batch->max_messages;
-    check_settings(plan.options, plan.queue());
     if (plan.batch) check_batch(*plan.batch, plan.options, *plan.topology);
+    check_settings(plan.options, plan.queue());
     std::lock_guard lock(mutex_);
     if (phase_ != phase::idle) refuse(errc::invalid_argument, "add() after start(); make another group");
     if (std::ranges::any_of(keepers_, [&](const auto& k) { return k->members().plan().queue() == plan.queue(); })) {

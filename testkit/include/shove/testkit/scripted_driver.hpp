@@ -76,6 +76,8 @@ public:
     void on_close(std::function<std::optional<error>()> answer);
     /// Answers whatever was left without an answer: `errc::closed`.
     void answer_the_rest();
+    /// Operations that wait for it.
+    std::size_t unanswered() const;
 
     /// Every operation in order: `declare q`, `subscribe q`, `receive 10`, `cancel_receive`, `settle 3`,
     /// `extend 2`, `isolate 7`, `close_subscription`, `publish 1`, `depth q`, `ping`, `close`.
