@@ -1,5 +1,6 @@
 #include "bench_command.hpp"
 
+#include "option_types.hpp"
 #include "run.hpp"
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  shove bench --url memory: --mode consume --messages 1000000 --prefetch 200 --concurrent\n"
     "  shove bench --url memory: --mode e2e --messages 200000 --rate 20000\n"
+    "  shove bench --url memory: --mode sequenced --shards 4 --keys 1000000 --messages 1000000\n"
     "  shove bench --url sqlite:bench.db --mode publish --publishers 32 --messages 20000\n"
     "\n"
     "SQLite is measured in a file of its own beside the one named, which is removed afterwards.\n"
@@ -46,37 +48,62 @@ void add_what(CLI::App& command, bench_options& options) {
     auto& plan = options.plan;
     add_named<bench::mode>(
         command, "--mode", plan.mode,
-        {{"publish", bench::mode::publish}, {"consume", bench::mode::consume}, {"e2e", bench::mode::e2e}},
-        "consume what was published before (the default); publish; e2e: both at once");
+        {{"publish", bench::mode::publish},
+         {"consume", bench::mode::consume},
+         {"e2e", bench::mode::e2e},
+         {"sequenced", bench::mode::sequenced}},
+        "consume what was published before (the default); publish; e2e: both at once; sequenced: consume in order "
+        "per key, which is checked");
     add_named<bench::work>(command, "--handler", plan.handler,
                            {{"zero", bench::work::zero}, {"fast", bench::work::fast}, {"slow", bench::work::slow}},
                            "zero returns at once (the default); fast waits 1-5 ms, slow 50-300 ms (coroutines)");
-    command.add_option("--messages", plan.messages, "How many messages")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    must_be_positive(command.add_option("--messages", plan.messages, "How many messages"))->capture_default_str();
     command.add_option("--payload-bytes", plan.payload_bytes, "Length of the body field")->capture_default_str();
 }
 
 void add_how(CLI::App& command, bench_options& options) {
     auto& plan = options.plan;
-    command.add_option("--consumers", plan.consumers, "Consumers of the group")
-        ->check(CLI::PositiveNumber)
+    must_be_positive(command.add_option("--consumers", plan.consumers, "Consumers of the group"))
         ->capture_default_str();
-    command.add_option("--prefetch", plan.prefetch, "Messages that a consumer holds")
-        ->check(CLI::PositiveNumber)
+    must_be_positive(command.add_option("--prefetch", plan.prefetch, "Messages that a consumer holds"))
         ->capture_default_str();
     command.add_flag("--concurrent", plan.concurrent, "Handle up to --prefetch messages at once, not one by one");
-    command.add_option("--publishers", plan.publishers, "Publisher threads")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    command.add_option("--pub-batch", plan.pub_batch, "Messages per publish call (1; 500 where it is not measured)")
-        ->check(CLI::PositiveNumber);
-    command.add_option("--rate", plan.rate, "Messages a second, all publishers together; else as fast as they can")
-        ->check(CLI::PositiveNumber);
+    must_be_positive(command.add_option("--publishers", plan.publishers, "Publisher threads"))->capture_default_str();
+    must_be_positive(command.add_option("--pub-batch", plan.pub_batch,
+                                        "Messages per publish call (1; 500 where it is not measured)"));
+    must_be_positive(command.add_option("--rate", plan.rate,
+                                        "Messages a second, all publishers together; else as fast as they can"));
     command.add_option("--capacity", plan.capacity, "Messages that an in-process queue holds (all of them)");
     command.add_option("--threads", plan.threads, "Worker threads (the broker's default)");
     command.add_option("--timeout", plan.timeout_s, "Seconds to wait for the handlers")->capture_default_str();
     command.add_option("--label", plan.label, "Any text, repeated in the JSON line");
+}
+
+void add_order(CLI::App& command, bench_options& options) {
+    constexpr const char* group = "Of --mode sequenced";
+    auto& plan = options.plan;
+    command.add_option("--shards", plan.shards, "Shards of the topic, each with one consumer")
+        ->check(CLI::Range(1, 65'535))
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--keys", plan.keys, "Sequence keys that the messages have, in turn")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}))
+        ->capture_default_str()
+        ->group(group);
+}
+
+/// Refuses what says nothing in the mode chosen.
+void check_together(const CLI::App& command, const bench::plan& plan) {
+    const auto refuse = [&command](const char* name, const char* why) {
+        const auto* option = command.get_option(name);
+        if (option->count() > 0) throw CLI::ValidationError(name + (" " + option->results().back()), why);
+    };
+    if (plan.mode == bench::mode::sequenced) {
+        refuse("--consumers", "a sequenced topic has one consumer per shard; say how many with --shards");
+    } else {
+        for (const auto* name : {"--shards", "--keys"})
+            refuse(name, "belongs to --mode sequenced; add that, or leave this out");
+    }
 }
 
 int measure(const bench_options& options) {
@@ -107,7 +134,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
     command->add_flag("--json", options->json, "Print one JSON line");
     add_what(*command, *options);
     add_how(*command, *options);
-    command->callback([options, &exit_code] { exit_code = measure(*options); });
+    add_order(*command, *options);
+    command->callback([options, command, &exit_code] {
+        check_together(*command, options->plan);
+        exit_code = measure(*options);
+    });
 }
 
 }  // namespace shove::cli

@@ -58,9 +58,7 @@ void add_options(CLI::App& command, consume_command& options) {
         ->check(CLI::IsMember({"ack", "retry", "reject", "defer"}))
         ->option_text("ack|retry|reject|defer");
     command.add_option("--reason", plan.reason, "Kept with a message that is retried or rejected")->option_text("TEXT");
-    command.add_option("--count", plan.count, "Stop after exactly so many")
-        ->check(CLI::PositiveNumber)
-        ->option_text("N");
+    must_be_positive(command.add_option("--count", plan.count, "Stop after exactly so many"))->option_text("N");
     add_duration(command, "--timeout", plan.timeout, "Stop after so long");
     command.add_flag("--dead", plan.dead, "Read the queue's dead letters instead");
     command.add_option("--prefetch", plan.prefetch, "Messages held at a time, at most")

@@ -72,4 +72,13 @@ CLI::Option* add_moment(CLI::App& app, const std::string& names, std::optional<w
         ->option_text("TIME|DURATION");
 }
 
+CLI::Option* must_be_positive(CLI::Option* option) {
+    const auto check = [](const std::string& text) {
+        double value = 0;
+        const bool fine = CLI::detail::lexical_cast(text, value) && value > 0;
+        return fine ? std::string() : "'" + text + "' is not a number above zero";
+    };
+    return option->check(check, "POSITIVE");
+}
+
 }  // namespace shove::cli

@@ -27,5 +27,7 @@ CLI::Option* add_durations(CLI::App& app, const std::string& names, std::vector<
 /// A time: RFC 3339, or a duration that lies back from now.
 CLI::Option* add_moment(CLI::App& app, const std::string& names, std::optional<wall_time>& into,
                         const std::string& help);
+/// Refuses numbers that are not above zero, by a short text; gives the option back.
+CLI::Option* must_be_positive(CLI::Option* option);
 
 }  // namespace shove::cli

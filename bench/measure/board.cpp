@@ -6,11 +6,13 @@
 
 namespace shove::bench {
 
-board::board(std::uint64_t total)
+board::board(std::uint64_t total, std::uint64_t keys)
     : total_(total),
       blocks_count_((total + block_size - 1) / block_size),
+      keys_(keys),
       latency_(std::make_unique<std::atomic<std::uint64_t>[]>(total)),
-      blocks_(std::make_unique<block[]>(blocks_count_)) {}
+      blocks_(std::make_unique<block[]>(blocks_count_)),
+      last_of_key_(std::make_unique<std::atomic<std::uint64_t>[]>(keys)) {}
 
 bool board::begin(const sample& message) noexcept {
     if (message.seq >= total_) {
@@ -30,7 +32,13 @@ bool board::begin(const sample& message) noexcept {
         duplicates_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }
+    if (keys_ > 0) note_order(message.seq);
     return true;
+}
+
+void board::note_order(std::uint64_t seq) noexcept {
+    const auto before = last_of_key_[seq % keys_].exchange(seq + 1, std::memory_order_relaxed);
+    if (before > seq + 1) misordered_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void board::end(std::uint64_t seq) noexcept {

@@ -15,7 +15,8 @@ namespace shove::bench {
 class board {
 public:
     /// @param total  Messages expected; their `seq` is below it.
-    explicit board(std::uint64_t total);
+    /// @param keys   Message `seq` has key `seq % keys`, and those of a key must come in order; 0: in any order.
+    explicit board(std::uint64_t total, std::uint64_t keys = 0);
 
     /// At the start of a handler. True if this delivery counts: not the probe, not a double.
     bool begin(const sample& message) noexcept;
@@ -28,6 +29,8 @@ public:
     std::uint64_t calls() const noexcept;
     std::uint64_t handled() const noexcept;
     std::uint64_t duplicates() const noexcept { return duplicates_.load(); }
+    /// Messages that began after a later one of their key.
+    std::uint64_t misordered() const noexcept { return misordered_.load(); }
     /// When the last message was handled; 0: it was not.
     std::uint64_t finished_at() const noexcept { return at_last_.load(); }
     /// Messages a second between the first and the last tenth; 0 if unknown.
@@ -44,14 +47,18 @@ private:
     static constexpr std::uint64_t block_size = 64;
 
     std::uint64_t in_block(std::uint64_t index) const noexcept;
+    void note_order(std::uint64_t seq) noexcept;
     void note_progress(std::uint64_t before, std::uint64_t after) noexcept;
 
     std::uint64_t total_;
     std::uint64_t blocks_count_;
+    std::uint64_t keys_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> latency_;  // ns plus one; 0: not handled yet
     std::unique_ptr<block[]> blocks_;
-    alignas(64) std::atomic<std::uint64_t> done_{0};  ///< Of whole blocks.
+    std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_key_;  // seq plus one; 0: none yet
+    alignas(64) std::atomic<std::uint64_t> done_{0};             ///< Of whole blocks.
     alignas(64) std::atomic<std::uint64_t> duplicates_{0};
+    std::atomic<std::uint64_t> misordered_{0};
     std::atomic<std::uint64_t> strangers_{0};  ///< Calls for the probe, or for a `seq` that is none.
     std::atomic<std::uint64_t> at_tenth_{0};
     std::atomic<std::uint64_t> at_nine_tenths_{0};

@@ -8,9 +8,10 @@
 namespace shove::bench {
 
 enum class mode : std::uint8_t {
-    publish,  ///< First publish call to the last confirmation.
-    consume,  ///< The corpus is published first; from the start of the group to the end of the last handler.
-    e2e,      ///< Consumers attached and proven by a probe; first publish to the end of the last handler.
+    publish,    ///< First publish call to the last confirmation.
+    consume,    ///< The corpus is published first; from the start of the group to the end of the last handler.
+    e2e,        ///< Consumers attached and proven by a probe; first publish to the end of the last handler.
+    sequenced,  ///< As `consume`, on a sequenced topic; the order of each key is checked.
 };
 
 enum class work : std::uint8_t {
@@ -31,13 +32,15 @@ struct plan {
     bench::work handler = work::zero;
     std::optional<std::size_t> pub_batch;  ///< Nothing: 1 where publishing is measured, else 500.
     std::uint32_t publishers = 1;
+    std::uint16_t shards = 8;               ///< Of a sequenced topic.
+    std::uint64_t keys = 64;                ///< Of a sequenced topic: message `seq` has key `seq % keys`.
     std::optional<double> rate;             ///< Messages a second, of all publishers together.
     std::optional<std::uint64_t> capacity;  ///< Of an in-process queue; nothing: all messages and 1,024 more.
     unsigned threads = 0;                   ///< Worker threads; 0: the broker's default.
     std::uint32_t timeout_s = 300;
     std::optional<std::string> label;
 
-    bool publishing_is_measured() const noexcept { return mode != mode::consume; }
+    bool publishing_is_measured() const noexcept { return mode == mode::publish || mode == mode::e2e; }
     std::size_t batch() const noexcept { return pub_batch.value_or(publishing_is_measured() ? 1 : 500); }
     std::uint64_t room() const noexcept { return capacity.value_or(messages + 1024); }
 };

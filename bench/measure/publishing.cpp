@@ -1,5 +1,6 @@
 #include "publishing.hpp"
 
+#include "ordered.hpp"
 #include "pacer.hpp"
 #include "process.hpp"
 
@@ -11,11 +12,12 @@
 namespace shove::bench {
 namespace {
 
-/// One publisher: every `publishers`-th message, beginning with message `first`.
+/// One publisher: every `publishers`-th message, or every message of every `publishers`-th key.
+template <class Topic>
 class lane {
 public:
-    lane(const any_broker& to, const plan& what, std::uint64_t first)
-        : publisher_(to.publisher()), plan_(what), first_(first), chunk_(what.batch()) {
+    lane(const any_broker& to, const plan& what, std::uint32_t number)
+        : publisher_(to.publisher()), plan_(what), number_(number), chunk_(what.batch()) {
         for (auto& m : chunk_)
             m.body.assign(what.payload_bytes, 'x');
     }
@@ -25,7 +27,7 @@ public:
         const pacer pace(rate);
         std::uint64_t sent = 0;
         std::size_t filled = 0;
-        for (auto seq = first_; seq < plan_.messages; seq += plan_.publishers) {
+        for (auto seq = first(); seq < plan_.messages; seq = next(seq)) {
             pace.wait_for(sent++);
             fill(chunk_[filled], seq);
             if (++filled < chunk_.size()) continue;
@@ -36,6 +38,16 @@ public:
     }
 
 private:
+    std::uint64_t first() const noexcept {
+        const bool keyless = plan_.mode == mode::sequenced && number_ >= plan_.keys;
+        return keyless ? plan_.messages : number_;
+    }
+    std::uint64_t next(std::uint64_t seq) const noexcept {
+        if (plan_.mode != mode::sequenced) return seq + plan_.publishers;
+        while (++seq < plan_.messages && seq % plan_.keys % plan_.publishers != number_) {
+        }
+        return seq;
+    }
     static void fill(sample& into, std::uint64_t seq) {
         into.seq = seq;
         into.id = "m-";
@@ -44,16 +56,16 @@ private:
     }
     void send(std::size_t count) const {
         if (chunk_.size() == 1) {
-            publisher_.publish<samples>(chunk_[0]);
+            publisher_.publish<Topic>(chunk_[0]);
             return;
         }
-        const auto report = publisher_.publish_batch<samples>(std::span(chunk_).first(count));
+        const auto report = publisher_.publish_batch<Topic>(std::span(chunk_).first(count));
         if (const auto cause = report.first_error()) throw exception(cause);
     }
 
     publisher<any_backend> publisher_;
     const plan& plan_;
-    std::uint64_t first_;
+    std::uint32_t number_;
     std::vector<sample> chunk_;
 };
 
@@ -66,7 +78,7 @@ void publish_corpus(const any_broker& to, const plan& what) {
         for (std::uint32_t i = 0; i < what.publishers; ++i) {
             threads.emplace_back([&, i] {
                 try {
-                    lane(to, what, i).run();
+                    with_topic(what, [&](auto topic) { lane<decltype(topic)>(to, what, i).run(); });
                 } catch (...) {
                     failures[i] = std::current_exception();
                 }

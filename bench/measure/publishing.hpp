@@ -1,7 +1,6 @@
 #pragma once
 
 #include "plan.hpp"
-#include "sample.hpp"
 
 #include <shove/broker.hpp>
 

@@ -1,5 +1,7 @@
 #include "readers.hpp"
 
+#include "ordered.hpp"
+
 #include <shove/async.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -57,21 +59,26 @@ consumer_options options_of(const plan& how) {
     return how.concurrent ? options : options.sequential();
 }
 
-}  // namespace
-
-readers::readers(const any_broker& of, const plan& how, board& notes) : notes_(notes), group_(of.consumer_group()) {
+template <class Topic>
+void register_handler(consumer_group<any_backend>& with, const plan& how, board& notes) {
     const auto options = options_of(how);
     switch (how.handler) {
         case work::zero:
-            group_.add<samples>(plain_handler{&notes}, options);
+            with.add<Topic>(plain_handler{&notes}, options);
             break;
         case work::fast:
-            group_.add<samples>(waiting_handler{&notes, 1'000, 5'000}, options);
+            with.add<Topic>(waiting_handler{&notes, 1'000, 5'000}, options);
             break;
         case work::slow:
-            group_.add<samples>(waiting_handler{&notes, 50'000, 300'000}, options);
+            with.add<Topic>(waiting_handler{&notes, 50'000, 300'000}, options);
             break;
     }
+}
+
+}  // namespace
+
+readers::readers(const any_broker& of, const plan& how, board& notes) : notes_(notes), group_(of.consumer_group()) {
+    with_topic(how, [&](auto topic) { register_handler<decltype(topic)>(group_, how, notes); });
 }
 
 readers::~readers() {

@@ -33,11 +33,12 @@ void row(std::string& out, std::string_view name, std::string_view value) {
 std::string setting(const report& of) {
     std::string text = of.backend + ", " + of.mode + ", " + number(static_cast<double>(of.messages)) + " messages of " +
                        std::to_string(of.payload_bytes) + " bytes";
+    if (of.shards) text += ", " + std::to_string(*of.shards) + " shard(s), " + std::to_string(*of.keys) + " key(s)";
     if (of.mode != "publish") {
-        text += ", " + std::to_string(of.consumers) + " consumer(s), prefetch " +
-                std::to_string(of.effective_prefetch.value_or(1)) + ", handler " + of.handler;
+        if (!of.shards) text += ", " + std::to_string(of.consumers) + " consumer(s)";
+        text += ", prefetch " + std::to_string(of.effective_prefetch.value_or(1)) + ", handler " + of.handler;
     }
-    if (of.mode != "consume") {
+    if (of.publish_s) {
         text += ", " + std::to_string(of.publishers) + " publisher(s)";
         if (of.pub_batch > 1) text += ", batches of " + std::to_string(of.pub_batch);
     }
@@ -69,7 +70,9 @@ std::string to_table(const report& of) {
     row(out, "peak memory", number(static_cast<double>(of.rss_peak_kib) / 1024) + " MiB");
     row(out, "machine busy", number(of.machine_busy_pct) + " %");
     if (of.mode != "publish") {
-        row(out, "handled", number(static_cast<double>(of.handled)) + ", doubles " + std::to_string(of.duplicates));
+        auto text = number(static_cast<double>(of.handled)) + ", doubles " + std::to_string(of.duplicates);
+        if (of.misordered) text += ", out of order " + std::to_string(*of.misordered);
+        row(out, "handled", text);
     }
     if (!of.complete) row(out, "INCOMPLETE", "not everything was handled");
     for (const auto& e : of.errors)

@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include "board.hpp"
+#include "ordered.hpp"
 #include "process.hpp"
 #include "publishing.hpp"
 #include "readers.hpp"
@@ -40,11 +41,11 @@ public:
         : plan_(what),
           target_(what),
           broker_(open(target_.url(), options_of(what))),
-          board_(what.mode == mode::publish ? 0 : what.messages),
+          board_(what.mode == mode::publish ? 0 : what.messages, what.mode == mode::sequenced ? what.keys : 0),
           readers_(broker_, what, board_) {}
 
     report take() {
-        broker_.declare<samples>();
+        with_topic(plan_, [this](auto topic) { broker_.declare<decltype(topic)>(); });
         describe();
         prepare();
         measure();
@@ -76,7 +77,7 @@ private:
 };
 
 void measurement::describe() {
-    constexpr std::string_view modes[] = {"publish", "consume", "e2e"};
+    constexpr std::string_view modes[] = {"publish", "consume", "e2e", "sequenced"};
     constexpr std::string_view handlers[] = {"zero", "fast", "slow"};
     report_.impl = "shove-cpp-" + std::string(SHOVE_VERSION);
     report_.backend = broker_.capabilities().backend;
@@ -91,6 +92,10 @@ void measurement::describe() {
     report_.handler = handlers[static_cast<std::size_t>(plan_.handler)];
     report_.pub_batch = plan_.batch();
     report_.publishers = plan_.publishers;
+    if (plan_.mode == mode::sequenced) {
+        report_.keys = plan_.keys;
+        report_.shards = plan_.shards;
+    }
     report_.live = plan_.mode == mode::e2e;
     report_.rate = plan_.rate;
     if (target_.private_to_process()) report_.capacity = plan_.room();
@@ -99,7 +104,7 @@ void measurement::describe() {
 
 /// What is not measured: the corpus to consume, or the proof that the consumers are there.
 void measurement::prepare() {
-    if (plan_.mode == mode::consume) {
+    if (!plan_.publishing_is_measured()) {
         auto unpaced = plan_;
         unpaced.rate.reset();
         const auto from = now_ns();
@@ -172,6 +177,10 @@ void measurement::finish() {
     report_.handled = board_.handled();
     report_.handler_calls = board_.calls();
     report_.duplicates = board_.duplicates();
+    if (plan_.mode == mode::sequenced) {
+        report_.misordered = board_.misordered();
+        if (*report_.misordered > 0) report_.errors.emplace_back("messages of a key were handled out of order");
+    }
     report_.complete = ended_ && report_.errors.empty();
     if (const auto rate = board_.steady_rate(); rate > 0) report_.steady_msgs_per_s = std::round(rate);
     note_latencies();
@@ -180,6 +189,7 @@ void measurement::finish() {
 }  // namespace
 
 report run(const plan& what) {
+    if (what.mode == mode::sequenced) shape_ordered_samples(what);
     return measurement(what).take();
 }
 
