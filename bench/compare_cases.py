@@ -77,6 +77,20 @@ def consuming(messages):
     ]
 
 
+def batches(messages):
+    """A batch of 500 for each handler call; the fill is the same on both sides."""
+    def words(consumers):
+        return ["--mode", "consume", "--messages", str(messages), "--consumers", str(consumers), "--batch", "500"]
+
+    def pair(consumers):
+        return settings(ours(*words(consumers)), OUR_VARIANTS), settings(rust(*words(consumers)), ([], ["--threads", "1"]))
+
+    return [
+        Case("batch-1", "in process, batches of 500, 1 consumer", *pair(1), target=2),
+        Case("batch-4", "in process, batches of 500, 4 consumers", *pair(4), target=2),
+    ]
+
+
 def publishing(messages):
     words = ["--mode", "publish", "--messages", str(messages)]
     four = [*words, "--publishers", "4"]
@@ -155,5 +169,5 @@ def durable_alone(scale):
 
 def cases(quick):
     scale = 10 if quick else 1
-    found = consuming(500_000 // scale) + publishing(500_000 // scale) + latency(40_000 // scale)
+    found = consuming(500_000 // scale) + batches(500_000 // scale) + publishing(500_000 // scale) + latency(40_000 // scale)
     return found + memory(1_000_000 // scale) + list(durable(scale)) + durable_alone(scale)

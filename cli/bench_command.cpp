@@ -23,6 +23,7 @@ struct bench_options {
 constexpr const char* examples =
     "Examples:\n"
     "  shove bench --url memory: --mode consume --messages 1000000 --prefetch 200 --concurrent\n"
+    "  shove bench --url memory: --mode consume --messages 1000000 --batch 500\n"
     "  shove bench --url memory: --mode e2e --messages 200000 --rate 20000\n"
     "  shove bench --url memory: --mode sequenced --shards 4 --keys 1000000 --messages 1000000\n"
     "  shove bench --url sqlite:bench.db --mode publish --publishers 32 --messages 20000\n"
@@ -68,6 +69,9 @@ void add_how(CLI::App& command, bench_options& options) {
     must_be_positive(command.add_option("--prefetch", plan.prefetch, "Messages that a consumer holds"))
         ->capture_default_str();
     command.add_flag("--concurrent", plan.concurrent, "Handle up to --prefetch messages at once, not one by one");
+    must_be_positive(command.add_option("--batch", plan.per_call, "Handle batches of up to so many messages"));
+    must_be_positive(command.add_option("--batch-age-ms", plan.batch_age_ms, "How long a batch may wait to be full"))
+        ->capture_default_str();
     must_be_positive(command.add_option("--publishers", plan.publishers, "Publisher threads"))->capture_default_str();
     must_be_positive(command.add_option("--pub-batch", plan.pub_batch,
                                         "Messages per publish call (1; 500 where it is not measured)"));
@@ -98,7 +102,11 @@ void check_together(const CLI::App& command, const bench::plan& plan) {
         const auto* option = command.get_option(name);
         if (option->count() > 0) throw CLI::ValidationError(name + (" " + option->results().back()), why);
     };
+    if (!plan.per_call) refuse("--batch-age-ms", "belongs to --batch; add that, or leave this out");
+    if (plan.handler != bench::work::zero) refuse("--batch", "is measured with --handler zero only");
+    if (plan.mode == bench::mode::publish) refuse("--batch", "is about handlers, and --mode publish has none");
     if (plan.mode == bench::mode::sequenced) {
+        refuse("--batch", "joins keys, and a sequenced topic keeps them apart; choose another --mode");
         refuse("--consumers", "a sequenced topic has one consumer per shard; say how many with --shards");
     } else {
         for (const auto* name : {"--shards", "--keys"})

@@ -15,17 +15,23 @@ board::board(std::uint64_t total, std::uint64_t keys)
       last_of_key_(std::make_unique<std::atomic<std::uint64_t>[]>(keys)) {}
 
 bool board::begin(const sample& message) noexcept {
-    if (message.seq >= total_) {
-        strangers_.fetch_add(1, std::memory_order_relaxed);
-        if (message.seq == probe_seq) {
-            probed_.set();
-        } else {
-            duplicates_.fetch_add(1, std::memory_order_relaxed);
-        }
-        return false;
-    }
+    if (!is_expected(message)) return false;
     blocks_[message.seq / block_size].calls.fetch_add(1, std::memory_order_relaxed);
-    const auto now = now_ns();
+    return note_begin(message, now_ns());
+}
+
+bool board::is_expected(const sample& message) noexcept {
+    if (message.seq < total_) return true;
+    strangers_.fetch_add(1, std::memory_order_relaxed);
+    if (message.seq == probe_seq) {
+        probed_.set();
+    } else {
+        duplicates_.fetch_add(1, std::memory_order_relaxed);
+    }
+    return false;
+}
+
+bool board::note_begin(const sample& message, std::uint64_t now) noexcept {
     const auto waited = (now > message.sent_ns ? now - message.sent_ns : 0) + 1;
     std::uint64_t none = 0;
     if (!latency_[message.seq].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
@@ -36,15 +42,38 @@ bool board::begin(const sample& message) noexcept {
     return true;
 }
 
+void board::note(std::span<const sample> batch) noexcept {
+    const auto now = now_ns();
+    std::uint64_t index = 0;
+    std::uint32_t calls = 0;
+    std::uint32_t counting = 0;
+    const auto count = [&] {
+        if (calls > 0) blocks_[index].calls.fetch_add(calls, std::memory_order_relaxed);
+        if (counting > 0) note_done(index, counting);
+        calls = counting = 0;
+    };
+    for (const auto& message : batch) {
+        if (!is_expected(message)) continue;
+        if (message.seq / block_size != index) count();
+        index = message.seq / block_size;
+        ++calls;
+        if (note_begin(message, now)) ++counting;
+    }
+    count();
+}
+
 void board::note_order(std::uint64_t seq) noexcept {
     const auto before = last_of_key_[seq % keys_].exchange(seq + 1, std::memory_order_relaxed);
     if (before > seq + 1) misordered_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void board::end(std::uint64_t seq) noexcept {
-    const auto index = seq / block_size;
+    note_done(seq / block_size, 1);
+}
+
+void board::note_done(std::uint64_t index, std::uint32_t n) noexcept {
     const auto whole = in_block(index);
-    if (blocks_[index].done.fetch_add(1, std::memory_order_acq_rel) + 1 < whole) return;
+    if (blocks_[index].done.fetch_add(n, std::memory_order_acq_rel) + n < whole) return;
     const auto before = done_.fetch_add(whole, std::memory_order_acq_rel);
     note_progress(before, before + whole);
 }

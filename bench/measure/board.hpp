@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace shove::bench {
@@ -22,6 +23,8 @@ public:
     bool begin(const sample& message) noexcept;
     /// At the end of a handler whose `begin` was true, with its message's `seq`.
     void end(std::uint64_t seq) noexcept;
+    /// Both for the messages of a batch, which begin at the same moment. What comes in sequence is counted at once.
+    void note(std::span<const sample> batch) noexcept;
 
     event& finished() noexcept { return finished_; }
     event& probed() noexcept { return probed_; }
@@ -46,6 +49,9 @@ private:
     };
     static constexpr std::uint64_t block_size = 64;
 
+    bool is_expected(const sample& message) noexcept;
+    bool note_begin(const sample& message, std::uint64_t now) noexcept;
+    void note_done(std::uint64_t index, std::uint32_t n) noexcept;
     std::uint64_t in_block(std::uint64_t index) const noexcept;
     void note_order(std::uint64_t seq) noexcept;
     void note_progress(std::uint64_t before, std::uint64_t after) noexcept;

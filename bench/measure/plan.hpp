@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,8 @@ struct plan {
     std::size_t prefetch = 20;
     bool concurrent = false;
     bench::work handler = work::zero;
+    std::optional<std::size_t> per_call;   ///< Messages of a batch that a handler is given; nothing: one at a time.
+    std::uint32_t batch_age_ms = 250;      ///< How long a batch may wait to be full.
     std::optional<std::size_t> pub_batch;  ///< Nothing: 1 where publishing is measured, else 500.
     std::uint32_t publishers = 1;
     std::uint16_t shards = 8;               ///< Of a sequenced topic.
@@ -42,6 +45,8 @@ struct plan {
 
     bool publishing_is_measured() const noexcept { return mode == mode::publish || mode == mode::e2e; }
     std::size_t batch() const noexcept { return pub_batch.value_or(publishing_is_measured() ? 1 : 500); }
+    /// Messages that a consumer holds: room for a batch that is handled and one that fills.
+    std::size_t held() const noexcept { return per_call ? std::max(prefetch, 2 * *per_call) : prefetch; }
     std::uint64_t room() const noexcept { return capacity.value_or(messages + 1024); }
 };
 

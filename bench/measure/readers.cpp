@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <exception>
+#include <span>
 
 namespace shove::bench {
 namespace {
@@ -52,16 +53,32 @@ struct waiting_handler {
     }
 };
 
+struct batch_handler {
+    board* notes;
+
+    outcome operator()(std::span<const sample> messages) const {
+        notes->note(messages);
+        return ack;
+    }
+};
+
 consumer_options options_of(const plan& how) {
     consumer_options options;
     options.consumers = how.consumers;
-    options.prefetch = how.prefetch;
+    options.prefetch = how.held();
     return how.concurrent ? options : options.sequential();
 }
 
 template <class Topic>
 void register_handler(consumer_group<any_backend>& with, const plan& how, board& notes) {
     const auto options = options_of(how);
+    if constexpr (!Topic::topology.is_sequenced()) {
+        if (how.per_call) {
+            const batch_options batch{.max_messages = *how.per_call, .max_age = milliseconds(how.batch_age_ms)};
+            with.add_batch<Topic>(batch_handler{&notes}, batch, options);
+            return;
+        }
+    }
     switch (how.handler) {
         case work::zero:
             with.add<Topic>(plain_handler{&notes}, options);

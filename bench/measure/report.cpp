@@ -37,6 +37,7 @@ std::string setting(const report& of) {
     if (of.mode != "publish") {
         if (!of.shards) text += ", " + std::to_string(of.consumers) + " consumer(s)";
         text += ", prefetch " + std::to_string(of.effective_prefetch.value_or(1)) + ", handler " + of.handler;
+        if (of.batch) text += ", " + std::to_string(*of.batch) + " per call";
     }
     if (of.publish_s) {
         text += ", " + std::to_string(of.publishers) + " publisher(s)";

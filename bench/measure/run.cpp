@@ -87,8 +87,9 @@ void measurement::describe() {
     report_.payload_bytes = plan_.payload_bytes;
     report_.consumers = plan_.consumers;
     report_.prefetch = plan_.prefetch;
-    if (plan_.mode != mode::publish) report_.effective_prefetch = plan_.concurrent ? plan_.prefetch : 1;
+    if (plan_.mode != mode::publish) report_.effective_prefetch = plan_.concurrent || plan_.per_call ? plan_.held() : 1;
     report_.concurrent = plan_.concurrent;
+    report_.batch = plan_.per_call;
     report_.handler = handlers[static_cast<std::size_t>(plan_.handler)];
     report_.pub_batch = plan_.batch();
     report_.publishers = plan_.publishers;
