@@ -4,7 +4,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 bin := build/release/bin
 
-.PHONY: help run build test test-quick test-long compare compile-cost docs format tidy clean deps deps-test
+.PHONY: help run build test test-quick test-long soak compare compile-cost docs format tidy clean deps deps-test
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -33,6 +33,9 @@ test-quick: deps-test ## The unit tests, g++ release
 
 test-long: deps-test ## Long fuzzing, soak and crash ledgers, the whole sanitizer matrix
 	@tools/test.sh long
+
+soak: deps-test ## Ten minutes of each backend: exact counts, flat memory (SHOVE_SOAK_S=SECONDS)
+	@tools/test.sh soak
 
 compare: build ## Side by side with the peers (builds them: 5 to 35 minutes once)
 	@python3 bench/compare.py

@@ -52,7 +52,8 @@ run_ctest() {
     local preset=$1 log="build/$1.ctest.log" rc=0 bad total skips
     shift
     echo "ctest $preset $*"
-    "${no_aslr[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$jobs" "$@" >"$log" 2>&1 || rc=$?
+    "${no_aslr[@]}" ctest --test-dir "build/$preset" --output-on-failure --output-junit "$PWD/build/$preset.ctest.xml" \
+        --no-tests=error -j "$jobs" "$@" >"$log" 2>&1 || rc=$?
     read -r bad total < <(sed -nE 's/.*tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log"; echo "1 1")
     skips=$(grep -c '\*\*\*Skipped' "$log" || true)
     passed=$((passed + total - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
@@ -88,7 +89,10 @@ sources() {
 step_format() { need clang-format-16 && check format format_ok; }
 format_ok() { sources | xargs -r clang-format-16 --dry-run --Werror 2>&1 | head -n 60; return "${PIPESTATUS[1]}"; }
 
-step_release() { need g++-12 && build release && run_ctest release -LE 'long|package'; }
+step_release() {
+    need g++-12 && build release && run_ctest release -LE 'long|package' &&
+        check capabilities python3 tools/capability_matrix.py build/release.ctest.xml
+}
 step_quick() { need g++-12 && build release && run_ctest release -L unit; }
 step_shared() { need g++-12 && build shared && run_ctest shared -L unit; }
 step_asan() { need clang++-16 && build asan && run_ctest asan -L 'unit|conformance' -E '^(command|example)'; }
@@ -128,6 +132,11 @@ docs_ok() {
 }
 # With room for a busy machine; `make compile-cost` holds it to the aim of 4 seconds.
 step_cost() { need g++-12 && COMPILE_COST_LIMIT=5 check compile-cost tools/compile-cost.sh; }
+
+step_soak() {
+    export SHOVE_SOAK_S=${SHOVE_SOAK_S:-600}
+    need g++-12 && build release && run_ctest release -L long -R soak
+}
 
 step_long() {
     local rc=0
