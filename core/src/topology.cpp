@@ -20,6 +20,9 @@ std::string_view describe(topology_rule rule) noexcept {
             return "the dead-letter queue has the queue's own name; give dlq_named() another name";
         case topology_rule::reader_group_blank:
             return "for_consumer_group() got a blank name; give it one";
+        case topology_rule::reader_group_taken:
+            return "for_consumer_group() got the name of another queue of the topic (dlq, hold-..., seq-...); give "
+                   "it another";
         case topology_rule::broadcast_extras:
             return "broadcast() excludes dlq, hold, sequenced and for_consumer_group; remove them";
         case topology_rule::external_sequenced:
@@ -47,7 +50,8 @@ result<std::shared_ptr<const queue_topology>> queue_topology::make(const topolog
     auto made = std::make_shared<queue_topology>();
     made->queue = spec.queue();
     made->reader_group = spec.reader_group();
-    const auto prefix = made->reader_group.empty() ? made->queue : made->queue + "-" + made->reader_group;
+    made->reader_queue = made->reader_group.empty() ? made->queue : made->queue + "-" + made->reader_group;
+    const auto& prefix = made->reader_queue;
     for (std::size_t i = 0; i < spec.hold_count(); ++i) {
         made->holds.push_back({prefix + "-hold-" + hold_suffix(spec.hold_delay(i)), spec.hold_delay(i)});
     }
@@ -58,8 +62,11 @@ result<std::shared_ptr<const queue_topology>> queue_topology::make(const topolog
     if (spec.is_sequenced()) {
         auto& sequencing = made->sequencing.emplace();
         sequencing.on_failure = spec.on_failure();
-        for (unsigned i = 0; i < spec.shards(); ++i)
-            sequencing.shard_queues.push_back(made->queue + "-seq-" + std::to_string(i));
+        for (unsigned i = 0; i < spec.shards(); ++i) {
+            const auto suffix = "-seq-" + std::to_string(i);
+            sequencing.shard_queues.push_back(made->queue + suffix);
+            sequencing.reader_queues.push_back(made->reader_queue + suffix);
+        }
     }
     made->broadcast = spec.is_broadcast();
     made->external = spec.is_external();

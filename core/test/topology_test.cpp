@@ -28,10 +28,24 @@ TEST(topology, derives_names) {
 TEST(topology, a_reader_group_has_names_of_its_own) {
     const auto t = made(topology("orders").for_consumer_group("mail").hold(5s).dlq());
     EXPECT_EQ(t->queue, "orders");
+    EXPECT_EQ(t->reader_queue, "orders-mail");
+    EXPECT_EQ(t->target_of({}), "orders");
+    EXPECT_EQ(t->place_of({}), "orders-mail");
     EXPECT_EQ(t->dead_letter_queue, "orders-mail-dlq");
     EXPECT_EQ(t->holds[0].queue, "orders-mail-hold-5s");
     EXPECT_EQ(made(topology("orders").for_consumer_group("mail").dlq_named("grave"))->dead_letter_queue, "grave");
     EXPECT_EQ(made(topology("orders").dlq().for_consumer_group("mail"))->dead_letter_queue, "orders-mail-dlq");
+}
+
+TEST(topology, a_reader_group_of_a_sequenced_topic_has_shards_of_its_own) {
+    const auto spec = topology("orders").sequenced(sequence_failure::skip).routing_shards(2).hold(1s).dlq();
+    const auto base = made(spec);
+    const auto t = made(spec.for_consumer_group("mail"));
+    EXPECT_EQ(base->targets(), (std::vector<std::string>{"orders-seq-0", "orders-seq-1"}));
+    EXPECT_EQ(base->places(), base->targets());
+    EXPECT_EQ(t->targets(), base->targets());
+    EXPECT_EQ(t->places(), (std::vector<std::string>{"orders-mail-seq-0", "orders-mail-seq-1"}));
+    EXPECT_EQ(t->place_of(1), "orders-mail-seq-1");
 }
 
 TEST(topology, the_last_dead_letter_queue_counts) {
@@ -60,6 +74,12 @@ TEST(topology, each_rule_is_found_and_explained) {
         {many, topology_rule::too_many_holds},
         {topology("a").dlq_named("a"), topology_rule::dlq_is_queue},
         {topology("a").for_consumer_group("  "), topology_rule::reader_group_blank},
+        {topology("a").for_consumer_group("b c"), topology_rule::name_characters},
+        {topology("a").for_consumer_group(too_long), topology_rule::name_too_long},
+        {topology("a").for_consumer_group("dlq"), topology_rule::reader_group_taken},
+        {topology("a").for_consumer_group("hold-5s"), topology_rule::reader_group_taken},
+        {topology("a").for_consumer_group("seq-0"), topology_rule::reader_group_taken},
+        {topology("a").for_consumer_group("b").dlq_named("a-b"), topology_rule::dlq_is_queue},
         {topology("a").broadcast().dlq(), topology_rule::broadcast_extras},
         {topology("a").broadcast().hold(1s), topology_rule::broadcast_extras},
         {topology("a").external().sequenced(sequence_failure::skip), topology_rule::external_sequenced},

@@ -54,6 +54,8 @@ const std::vector<conformance_case>& conformance_cases() {
         add_crash_cases(made);
         add_durability_cases(made);
         add_sequenced_cases(made);
+        add_reader_cases(made);
+        add_broadcast_cases(made);
         add_batch_cases(made);
         return made;
     }();

@@ -271,7 +271,7 @@ void scripted_driver::publish(const queue_topology&, spi::publish_request reques
 
 void scripted_driver::subscribe(spi::source from,
                                 spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) {
-    log_.add("subscribe " + (from.dead_letters ? from.topology->dead_letter_queue : from.topology->queue));
+    log_.add("subscribe " + (from.dead_letters ? from.topology->dead_letter_queue : from.topology->reader_queue));
     const auto answer = current().subscribe;
     if (const auto why = answer ? answer(from) : error()) return done(why);
     const auto made = std::make_shared<scripted_subscription>(shared_from_this(), from);

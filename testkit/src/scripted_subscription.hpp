@@ -13,7 +13,7 @@ class scripted_driver::scripted_subscription final : public spi::subscription,
 public:
     scripted_subscription(std::shared_ptr<scripted_driver> driver, const spi::source& from)
         : driver_(std::move(driver)),
-          queue_(from.dead_letters ? from.topology->dead_letter_queue : from.topology->queue),
+          queue_(from.dead_letters ? from.topology->dead_letter_queue : from.topology->reader_queue),
           prefetch_(from.prefetch) {}
 
     void receive(std::size_t max, receive_done done) override {

@@ -189,6 +189,8 @@ void add_admin_cases(std::vector<conformance_case>& to);
 void add_crash_cases(std::vector<conformance_case>& to);
 void add_durability_cases(std::vector<conformance_case>& to);
 void add_sequenced_cases(std::vector<conformance_case>& to);
+void add_reader_cases(std::vector<conformance_case>& to);
+void add_broadcast_cases(std::vector<conformance_case>& to);
 void add_batch_cases(std::vector<conformance_case>& to);
 
 /// A requirement of a flag of `spi::capabilities`.

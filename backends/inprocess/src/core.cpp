@@ -1,5 +1,7 @@
 #include "core.hpp"
 
+#include <shove/spi/reader_fit.hpp>
+
 #include <algorithm>
 
 namespace shove::in_memory {
@@ -7,10 +9,7 @@ namespace {
 
 /// What a topology asks for and this backend does not have; empty: nothing.
 std::string_view beyond_us(const queue_topology& topology) noexcept {
-    if (topology.broadcast) return "broadcast()";
-    if (topology.external) return "external()";
-    if (!topology.reader_group.empty()) return "for_consumer_group()";
-    return {};
+    return topology.external ? "external()" : "";
 }
 
 }  // namespace
@@ -19,12 +18,24 @@ error closed_error() {
     return {errc::closed, "this in-process broker was closed: open another one"};
 }
 
-queue& core::find_or_add(const std::string& name) {
+queue& core::find_or_add(const std::string& name, queue::kind what) {
     return queues_.find_or_add(name, [&] {
-        auto made = std::make_unique<queue>(name, settings_, positions_, clock_, weak_from_this());
+        auto made = std::make_unique<queue>(name, what, settings_, positions_, clock_, weak_from_this());
         if (closed()) made->close();
         return made;
     });
+}
+
+std::unique_ptr<queue> core::make_queue(const std::string& name, std::weak_ptr<const void> owner) {
+    return std::make_unique<queue>(name, queue::kind::store, settings_, positions_, clock_, std::move(owner));
+}
+
+error core::check_kind(const queue& found, bool broadcast) const {
+    const bool relays = found.what() == queue::kind::relay;
+    if (relays == broadcast) return {};
+    return {errc::invalid_topology, "queue '" + found.name() + "' was declared " +
+                                        (relays ? "as a broadcast; use it with broadcast()"
+                                                : "without broadcast(); use it without, or give another name")};
 }
 
 error core::missing(std::string_view name) const {
@@ -39,15 +50,31 @@ error core::declare(const queue_topology& topology) {
         return {errc::unsupported,
                 "queue '" + topology.queue + "': the in-process backend has no " + std::string(what)};
     }
-    const auto names = topology.sequencing ? topology.sequencing->shard_queues : std::vector{topology.queue};
-    for (const auto& name : names)
-        find_or_add(name);
+    const auto exists = [this](const std::string& name) { return find(name) != nullptr; };
+    if (auto wrong = spi::check_reader_fit(topology, exists)) return wrong;
+    const auto targets = topology.targets();
+    const auto places = topology.places();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (auto wrong = declare_reader(targets[i], topology.broadcast, places[i])) return wrong;
+    }
     if (topology.dead_letter_queue.empty()) return {};
     find_or_add(topology.dead_letter_queue);
     std::lock_guard guard(declaring_);
-    for (const auto& name : names)
+    for (const auto& name : places)
         dead_letter_queues_.insert_or_assign(name, topology.dead_letter_queue);
     return {};
+}
+
+error core::declare_reader(const std::string& target, bool broadcast, const std::string& place) {
+    auto& from = find_or_add(target, broadcast ? queue::kind::relay : queue::kind::store);
+    if (auto wrong = check_kind(from, broadcast)) return wrong;
+    if (place == target) return {};
+    auto& to = find_or_add(place);
+    if (auto wrong = check_kind(to, false)) return wrong;
+    const auto cause = from.feed(to);
+    if (cause == errc::closed) return closed_error();
+    if (cause == errc::ok) return {};
+    return {cause, "queue '" + place + "' reads from another queue than '" + target + "'; name the reader differently"};
 }
 
 void core::close() {

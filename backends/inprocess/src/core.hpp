@@ -22,14 +22,20 @@ public:
     bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
     /// Null: never declared.
     queue* find(std::string_view name) const noexcept { return queues_.find(name); }
-    queue& find_or_add(const std::string& name);
+    queue& find_or_add(const std::string& name, queue::kind what = queue::kind::store);
+    /// A queue that is not in the table.
+    std::unique_ptr<queue> make_queue(const std::string& name, std::weak_ptr<const void> owner);
     /// Why there is no such queue.
     error missing(std::string_view name) const;
     error declare(const queue_topology& topology);
+    /// Whether a queue is what a topology takes it for.
+    error check_kind(const queue& found, bool broadcast) const;
     void close();
     std::vector<spi::queue_info> list();
 
 private:
+    error declare_reader(const std::string& target, bool broadcast, const std::string& place);
+
     const inprocess::config settings_;
     clock& clock_;
     position_source positions_;

@@ -6,12 +6,14 @@ namespace shove::in_memory {
 
 void driver::publish(const queue_topology& topology, spi::publish_request request,
                      spi::callback<void(spi::publish_report)> done) {
-    const auto& name = topology.place_of(request.shard);
+    const auto& name = topology.target_of(request.shard);
     queue* target = core_->find(name);
-    if (target) return target->publish(std::move(request), std::move(done));
+    const bool fits = target && (target->what() == queue::kind::relay) == topology.broadcast;
+    if (fits) return target->publish(std::move(request), std::move(done));
+    auto cause = target ? core_->check_kind(*target, topology.broadcast) : core_->missing(name);
     spi::publish_report report;
     report.each.resize(request.messages.size(), {spi::publish_status::not_attempted, errc::not_attempted});
-    if (!report.each.empty()) report.each.front() = {spi::publish_status::failed, core_->missing(name)};
+    if (!report.each.empty()) report.each.front() = {spi::publish_status::failed, std::move(cause)};
     done(std::move(report));
 }
 
@@ -21,7 +23,19 @@ void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_p
         return done(error(errc::invalid_argument, "queue '" + name + "': prefetch must be at least 1"));
     queue* source = core_->find(name);
     if (!source) return done(core_->missing(name));
-    auto made = std::make_shared<subscription>(clock_, core_, *source, std::move(from));
+    if (auto wrong = core_->check_kind(*source, from.broadcast.has_value())) return done(std::move(wrong));
+    std::shared_ptr<tap> own;
+    if (from.broadcast) {
+        if (from.broadcast->from != broadcast_start::kind::tail) {
+            return done(error(errc::unsupported, "queue '" + name +
+                                                     "': the in-process backend keeps no history of a "
+                                                     "broadcast; begin at the tail"));
+        }
+        own = std::make_shared<tap>(core_, *source);
+        if (!own->open()) return done(closed_error());
+        source = &own->target();
+    }
+    auto made = std::make_shared<subscription>(clock_, core_, *source, std::move(from), std::move(own));
     if (!made->attach()) return done(closed_error());
     done(std::shared_ptr<spi::subscription>(std::move(made)));
 }

@@ -2,9 +2,10 @@
 
 namespace shove::in_memory {
 
-queue::queue(std::string name, const inprocess::config& limits, position_source& positions, clock& time,
+queue::queue(std::string name, kind what, const inprocess::config& limits, position_source& positions, clock& time,
              std::weak_ptr<const void> owner)
     : name_(std::move(name)),
+      kind_(what),
       clock_(time),
       owner_(std::move(owner)),
       room_(limits.capacity, limits.max_bytes),
@@ -12,13 +13,13 @@ queue::queue(std::string name, const inprocess::config& limits, position_source&
       alarm_(time) {}
 
 void queue::publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)>&& done) {
-    store_batch batch{std::move(request.messages), {}};
+    store_batch batch{.messages = std::move(request.messages), .pasts = {}, .published = true};
     completions due;
     errc cause{};
     bool waits = false;
     {
         std::lock_guard guard(lock_);
-        cause = offer(batch);
+        cause = offer(batch, due);
         waits = may_wait(cause, request.deadline);
         if (waits) {
             auto report = [this, alive = owner_.lock(), done = std::move(done)](errc why, store_batch rest) mutable {
@@ -42,7 +43,7 @@ void queue::store(store_batch batch, steady_time deadline, store_done done) {
     bool waits = false;
     {
         std::lock_guard guard(lock_);
-        cause = offer(batch);
+        cause = offer(batch, due);
         waits = may_wait(cause, deadline);
         if (waits) stores_.push({std::move(batch), deadline, std::move(done)});
         match(due);
@@ -51,13 +52,15 @@ void queue::store(store_batch batch, steady_time deadline, store_done done) {
     if (!waits) done(cause, std::move(batch));  // NOLINT(bugprone-use-after-move): moved only where it waits
 }
 
-errc queue::offer(store_batch& batch) {
+errc queue::offer(store_batch& batch, completions& due) {
     if (closed_) return errc::closed;
-    if (stores_.empty()) return fill(batch);
+    if (stores_.empty()) return fill(batch, due);
     return batch.complete() ? errc::ok : errc::queue_full;
 }
 
-errc queue::fill(store_batch& batch) {
+errc queue::fill(store_batch& batch, completions& due) {
+    if (kind_ == kind::relay && !batch.published) return errc::unsupported;
+    if (batch.published && (kind_ == kind::relay || !feeds_.empty())) return fill_all(batch, due);
     while (!batch.complete()) {
         const message& msg = batch.messages[batch.stored].msg;
         if (!msg) return errc::invalid_argument;
@@ -90,12 +93,13 @@ steady_time queue::after(milliseconds delay) const noexcept {
 void queue::match(completions& due) {
     if (!stores_.empty()) admit(due);
     if (!turns_.empty()) serve(due);
+    if (stores_.empty() && starved_.load(std::memory_order_relaxed)) starved_ = false;
     set_alarm();
 }
 
 void queue::admit(completions& due) {
     while (!stores_.empty()) {
-        const errc cause = fill(stores_.front().batch);
+        const errc cause = fill(stores_.front().batch, due);
         if (cause == errc::queue_full) return;
         due.add(stores_.pop(), cause);
     }
@@ -112,7 +116,7 @@ void queue::serve(completions& due) {
 
 void queue::set_alarm() {
     const auto when = std::min(delayed_.next(), stores_.next_deadline());
-    if (!alarm_.needed(when)) return;
+    if (closed_ || !alarm_.needed(when)) return;
     alarm_.set(when, [this, owner = owner_] {
         if (const auto alive = owner.lock()) ring();
     });
@@ -145,16 +149,24 @@ void queue::close() {
     completions due;
     {
         std::lock_guard guard(lock_);
-        closed_ = true;
-        alarm_.off();
-        while (!stores_.empty())
-            due.add(stores_.pop(), errc::closed);
-        for (receiver* who : receivers_) {
-            turns_.leave(*who);
-            if (who->waits()) due.add(std::move(who->done), explain(errc::closed));
-        }
+        shut(due);
     }
     due.run();
+}
+
+void queue::shut(completions& due) {
+    closed_ = true;
+    alarm_.off();
+    while (!stores_.empty())
+        due.add(stores_.pop(), errc::closed);
+    for (receiver* who : receivers_) {
+        turns_.leave(*who);
+        if (who->waits()) due.add(std::move(who->done), explain(errc::closed));
+    }
+    for (queue* each : feeds_) {
+        std::lock_guard guard(each->lock_);
+        each->shut(due);
+    }
 }
 
 error queue::explain(errc cause) const {
@@ -163,7 +175,7 @@ error queue::explain(errc cause) const {
     if (const auto most = room_.max_bytes()) limits += ", max_bytes " + std::to_string(*most);
     switch (cause) {
         case errc::queue_full:
-            return {cause, who + "is full (" + limits +
+            return {cause, who + (feeding_ ? "or one that it feeds is full (" : "is full (") + limits +
                                "): let consumers catch up, allow the publish more time, or raise the limit"};
         case errc::too_large:
             return {cause, who + "holds at most " + std::to_string(room_.max_bytes().value_or(0)) +
@@ -174,6 +186,8 @@ error queue::explain(errc cause) const {
             return {cause, "the receive on " + who + "was cancelled"};
         case errc::lease_lost:
             return {cause, who + "was given more settlements than this subscription holds deliveries"};
+        case errc::unsupported:
+            return {cause, who + "is a broadcast: it keeps no messages, publish them"};
         case errc::invalid_argument:
             return {cause, who + "takes no empty message handle: make the message with message::make"};
         default:

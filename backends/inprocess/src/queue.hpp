@@ -11,6 +11,7 @@
 
 #include <shove/inprocess.hpp>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,15 +29,26 @@ using held = std::vector<std::pair<place, entry>>;
 /// @par Thread safety  All members, from any thread.
 class queue {
 public:
+    enum class kind : std::uint8_t {
+        store,  ///< Keeps what is published to it.
+        relay,  ///< Only feeds others: a broadcast.
+    };
+
     /// `owner` is what keeps the queue alive while a timer rings.
-    queue(std::string name, const inprocess::config& limits, position_source& positions, clock& time,
+    queue(std::string name, kind what, const inprocess::config& limits, position_source& positions, clock& time,
           std::weak_ptr<const void> owner);
 
     const std::string& name() const noexcept { return name_; }
+    kind what() const noexcept { return kind_; }
 
     /// Stores in order; waits for room until the deadline.
     void store(store_batch batch, steady_time deadline, store_done done);
     void publish(spi::publish_request&& request, spi::callback<void(spi::publish_report)>&& done);
+
+    /// Has `other` get a copy of each message published here from now on, in the same step. Doing it again changes
+    /// nothing. Both stay until `stop_feeding`. `errc::closed`; `errc::invalid_topology`: another queue feeds it.
+    errc feed(queue& other);
+    void stop_feeding(queue& other);
 
     /// False: the queue is closed.
     bool attach(receiver& who);
@@ -69,8 +81,16 @@ public:
 
 private:
     /// Stores what fits now. Gives why the next message is not stored.
-    errc fill(store_batch& batch);
-    errc offer(store_batch& batch);
+    errc fill(store_batch& batch, completions& due);
+    errc offer(store_batch& batch, completions& due);
+    /// The same for what the queue feeds as well: each message is stored in all of them or in none.
+    errc fill_all(store_batch& batch, completions& due);
+    errc share(store_batch& batch);
+    void place_copy(const spi::outgoing& what);
+    /// Room came free: whoever feeds this queue may have waited for it.
+    void tell_feeder();
+    void look_again();
+    void shut(completions& due);
     void place_next(store_batch& batch);
     steady_time after(milliseconds delay) const noexcept;
     bool may_wait(errc cause, steady_time deadline) const noexcept;
@@ -92,6 +112,7 @@ private:
     void expire(steady_time now, completions& due);
 
     const std::string name_;
+    const kind kind_;
     clock& clock_;
     const std::weak_ptr<const void> owner_;
 
@@ -109,6 +130,11 @@ private:
     std::size_t in_flight_ = 0;
     std::size_t idle_ = 0;  ///< Open receivers without an unsettled delivery.
     bool closed_ = false;
+    // Locks are taken in the direction of feeding; each queue is fed by one at most.
+    std::vector<queue*> feeds_;
+    std::atomic<queue*> feeder_{nullptr};
+    std::atomic<bool> feeding_{false};  ///< `feeds_` is not empty.
+    std::atomic<bool> starved_{false};  ///< A batch may wait here for room in a queue that this one feeds.
 };
 
 /// The report of a publish of which the first `stored` messages are stored.

@@ -50,6 +50,7 @@ void queue::finish(held messages) {
         match(due);
     }
     messages.clear();
+    tell_feeder();
     due.run();
 }
 

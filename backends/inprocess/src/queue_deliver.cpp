@@ -154,6 +154,7 @@ std::vector<spi::failed_settlement> queue::settle(receiver& who, std::vector<spi
         released(who, gone);
         match(due);
     }
+    tell_feeder();
     due.run();
     return failed;
 }
@@ -199,6 +200,7 @@ void queue::forget(receiver& who, std::size_t messages, std::size_t bytes) {
         released(who, messages);
         match(due);
     }
+    tell_feeder();
     due.run();
 }
 

@@ -15,6 +15,7 @@ struct store_batch {
     std::vector<spi::outgoing> messages;
     std::vector<std::unique_ptr<spi::history>> pasts;  ///< One per message, or empty: none has one.
     std::size_t stored = 0;                            ///< So many of them, from the front, are stored.
+    bool published = false;                            ///< What the queue feeds gets them, too.
 
     bool complete() const noexcept { return stored == messages.size(); }
 };

@@ -5,9 +5,11 @@
 
 namespace shove::in_memory {
 
-subscription::subscription(std::shared_ptr<clock> time, std::shared_ptr<core> shared, queue& source, spi::source from)
+subscription::subscription(std::shared_ptr<clock> time, std::shared_ptr<core> shared, queue& source, spi::source from,
+                           std::shared_ptr<tap> own)
     : clock_(std::move(time)),
       core_(std::move(shared)),
+      own_(std::move(own)),
       queue_(source),
       from_(std::move(from)),
       receiver_(from_.prefetch, from_.shard.has_value()) {}
@@ -80,6 +82,7 @@ failures subscription::buried(std::vector<spi::settlement> dead, store_batch res
 
 void subscription::close(spi::callback<void(error)> done) {
     queue_.detach(receiver_);
+    if (own_) own_->end();
     done({});
 }
 

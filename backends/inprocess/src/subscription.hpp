@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core.hpp"
+#include "tap.hpp"
 
 #include <memory>
 #include <string>
@@ -18,7 +18,9 @@ public:
     /// How long a dead letter waits for room in its queue, before the engine gets it back for a later try.
     static constexpr milliseconds dead_letter_patience{100};
 
-    subscription(std::shared_ptr<clock> time, std::shared_ptr<core> shared, queue& source, spi::source from);
+    /// @param own  Of a broadcast: what `source` belongs to.
+    subscription(std::shared_ptr<clock> time, std::shared_ptr<core> shared, queue& source, spi::source from,
+                 std::shared_ptr<tap> own = nullptr);
     ~subscription() override { queue_.detach(receiver_); }
 
     /// False: the driver is closed.
@@ -37,6 +39,7 @@ private:
 
     const std::shared_ptr<clock> clock_;
     const std::shared_ptr<core> core_;
+    const std::shared_ptr<tap> own_;
     queue& queue_;
     const spi::source from_;
     receiver receiver_;

@@ -19,6 +19,7 @@ namespace shove::sqlite_backend {
 /// A subscription as the writer's thread sees it.
 struct reader {
     queue_state* queue = nullptr;
+    std::shared_ptr<queue_state> own;  ///< Of a broadcast: `queue`, which goes with the subscription.
     std::size_t prefetch = 10;
     bool exclusive = false;                              ///< Reads a shard, alone.
     std::unordered_map<std::uint64_t, held_lease> held;  ///< By tag: handed out, not settled.

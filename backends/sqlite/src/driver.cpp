@@ -19,17 +19,6 @@ mailbox::limits limits_of(const sqlite::config& settings) {
     return made;
 }
 
-/// What this backend does not do yet, by the topology that asks for it.
-error check_supported(const queue_topology& topology) {
-    const auto lacking = [&](std::string_view what) {
-        return error(errc::unsupported, "queue '" + topology.queue + "': the sqlite backend does not support " +
-                                            std::string(what) + " yet");
-    };
-    if (topology.broadcast) return lacking("broadcast()");
-    if (!topology.reader_group.empty()) return lacking("for_consumer_group()");
-    return {};
-}
-
 }  // namespace
 
 driver::driver(const sqlite::config& settings, std::shared_ptr<clock> time, std::unique_ptr<store> file,
@@ -65,27 +54,31 @@ driver::~driver() {
 }
 
 void driver::declare(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done) {
-    if (auto cause = check_supported(*topology)) return done(std::move(cause));
     inbox_->post(std::make_unique<declare_job>(std::move(topology), std::move(done)));
 }
 
 void driver::publish(const queue_topology& topology, spi::publish_request request,
                      spi::callback<void(spi::publish_report)> done) {
     if (request.messages.empty()) return done({});
-    inbox_->publish(
-        std::make_unique<publish_job>(topology.place_of(request.shard), std::move(request), std::move(done)), *time_);
+    inbox_->publish(std::make_unique<publish_job>(topology.target_of(request.shard), std::move(request),
+                                                  std::move(done), topology.broadcast),
+                    *time_);
 }
 
 void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) {
     const auto& topology = *from.topology;
-    if (auto cause = check_supported(topology)) return done(std::move(cause));
     if (from.dead_letters && topology.dead_letter_queue.empty()) {
         return done(error(errc::invalid_argument,
                           "queue '" + topology.queue + "' has no dead-letter queue; add .dlq() to its topology"));
     }
+    if (from.broadcast && from.broadcast->from != broadcast_start::kind::tail) {
+        return done(error(errc::unsupported, "queue '" + topology.queue +
+                                                 "': the sqlite backend keeps no history of a "
+                                                 "broadcast; begin at the tail"));
+    }
     const auto& queue = from.dead_letters ? topology.dead_letter_queue : topology.place_of(from.shard);
     inbox_->post(std::make_unique<subscribe_job>(
-        queue, from.prefetch, from.shard.has_value(),
+        queue, from,
         [inbox = inbox_, dead = topology.dead_letter_queue,
          done = std::move(done)](result<std::shared_ptr<reader>> made) mutable {
             if (!made) return done(made.error());

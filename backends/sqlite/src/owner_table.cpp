@@ -62,6 +62,7 @@ void recovery::give_back(const lease_table::lease& one) {
 }
 
 void recovery::bury(std::int64_t owner) {
+    feeds_->drop_all(owner);
     const auto held = leases_->of_owner(owner);
     const bool isolated = std::any_of(held.begin(), held.end(), [](const auto& one) { return one.solo; });
     std::set<std::pair<std::int64_t, std::string>> heads;
@@ -76,6 +77,7 @@ void recovery::bury(std::int64_t owner) {
 }
 
 void recovery::give_back_all(std::int64_t owner) {
+    feeds_->drop_all(owner);
     for (const auto& one : leases_->of_owner(owner))
         give_back(one.what);
     shards_->free_all(owner);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "feeds.hpp"
 #include "leases.hpp"
 #include "owners_file.hpp"
 #include "shards.hpp"
@@ -44,9 +45,15 @@ private:
 class recovery {
 public:
     recovery(waiting_room& parked, lease_table& leases, history_table& histories, owner_table& owners,
-             shard_table& shards)
-        : parked_(&parked), leases_(&leases), histories_(&histories), owners_(&owners), shards_(&shards) {}
+             shard_table& shards, feed_table& feeds)
+        : parked_(&parked),
+          leases_(&leases),
+          histories_(&histories),
+          owners_(&owners),
+          shards_(&shards),
+          feeds_(&feeds) {}
 
+    /// Its subscriptions to broadcasts end, with what they had not handled.
     /// If the owner had isolated one delivery the crash is that one's, else it counts for each.
     void bury(std::int64_t owner);
     /// Its subscriptions were closed or its driver was: no crash, but its handlers may have run.
@@ -62,6 +69,7 @@ private:
     history_table* histories_;
     owner_table* owners_;
     shard_table* shards_;
+    feed_table* feeds_;
 };
 
 }  // namespace shove::sqlite_backend

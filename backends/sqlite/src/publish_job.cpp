@@ -22,8 +22,9 @@ error too_large(std::size_t bytes) {
 
 }  // namespace
 
-publish_job::publish_job(std::string queue, spi::publish_request request, spi::callback<void(spi::publish_report)> done)
-    : queue_(std::move(queue)), request_(std::move(request)), done_(std::move(done)) {
+publish_job::publish_job(std::string queue, spi::publish_request request, spi::callback<void(spi::publish_report)> done,
+                         bool broadcast)
+    : queue_(std::move(queue)), broadcast_(broadcast), request_(std::move(request)), done_(std::move(done)) {
     for (std::size_t i = 0; i < request_.messages.size(); ++i) {
         const auto size = stored_bytes(request_.messages[i].msg);
         bytes_ += size + 100;
@@ -36,10 +37,17 @@ publish_job::publish_job(std::string queue, spi::publish_request request, spi::c
 void publish_job::apply(workplace& at) {
     auto* queue = at.file.queues.find(queue_);
     if (queue == nullptr) return at.file.db.fail(at.file.unknown_queue(queue_));
+    if (!at.file.queues.check_kind(*queue, broadcast_)) return;
+    const auto& feeds = at.file.queues.feeds_of(*queue);
     for (std::size_t i = 0; i < request_.messages.size() && at.file.db.ok(); ++i) {
-        if (too_large_.empty() || !too_large_[i]) append(at, *queue, request_.messages[i]);
+        if (!too_large_.empty() && too_large_[i]) continue;
+        if (!broadcast_) append(at, *queue, request_.messages[i]);
+        for (auto* each : feeds)
+            append(at, *each, request_.messages[i]);
     }
     at.readers.hope(*queue);
+    for (const auto* each : feeds)
+        at.readers.hope(*each);
 }
 
 void publish_job::append(workplace& at, queue_state& queue, const spi::outgoing& what) {

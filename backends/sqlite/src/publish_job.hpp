@@ -8,10 +8,11 @@
 
 namespace shove::sqlite_backend {
 
-/// Appends messages to a queue's log.
+/// Appends messages to a queue's log, and to those of the queues that it feeds; of a broadcast to the latter only.
 class publish_job final : public job {
 public:
-    publish_job(std::string queue, spi::publish_request request, spi::callback<void(spi::publish_report)> done);
+    publish_job(std::string queue, spi::publish_request request, spi::callback<void(spi::publish_report)> done,
+                bool broadcast = false);
 
     void apply(workplace& at) override;
     void finish(workplace& at, const error& cause, bool maybe) override;
@@ -25,6 +26,7 @@ private:
     spi::publish_report report(spi::publish_status status, const error& cause) const;
 
     std::string queue_;
+    bool broadcast_;
     spi::publish_request request_;
     spi::callback<void(spi::publish_report)> done_;
     std::size_t bytes_ = 0;

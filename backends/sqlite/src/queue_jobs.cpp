@@ -1,5 +1,7 @@
 #include "queue_jobs.hpp"
 
+#include <shove/spi/reader_fit.hpp>
+
 #include <utility>
 
 namespace shove::sqlite_backend {
@@ -9,13 +11,20 @@ declare_job::declare_job(std::shared_ptr<const queue_topology> topology, spi::ca
 
 void declare_job::apply(workplace& at) {
     auto& queues = at.file.queues;
-    if (topology_->external) {
-        if (queues.find(topology_->queue) == nullptr) at.file.db.fail(at.file.unknown_queue(topology_->queue));
-    } else {
-        const auto names =
-            topology_->sequencing ? topology_->sequencing->shard_queues : std::vector<std::string>{topology_->queue};
-        for (const auto& name : names)
-            queues.declare(name, topology_->dead_letter_queue, at.file.wall_us());
+    const auto exists = [&queues](const std::string& name) { return queues.find(name) != nullptr; };
+    if (auto wrong = spi::check_reader_fit(*topology_, exists)) return at.file.db.fail(std::move(wrong));
+    const auto targets = topology_->targets();
+    const auto places = topology_->places();
+    for (std::size_t i = 0; i < targets.size() && at.file.db.ok(); ++i) {
+        if (topology_->external && queues.find(targets[i]) == nullptr) {
+            return at.file.db.fail(at.file.unknown_queue(targets[i]));
+        }
+        const bool reads_itself = places[i] == targets[i];
+        const auto dead = reads_itself && !topology_->external ? topology_->dead_letter_queue : std::string();
+        const auto* from = queues.declare(targets[i], dead, at.file.wall_us(), topology_->broadcast);
+        if (from == nullptr || reads_itself) continue;
+        const auto* to = queues.declare(places[i], topology_->dead_letter_queue, at.file.wall_us());
+        if (to != nullptr) queues.feed(*from, *to);
     }
     if (!topology_->dead_letter_queue.empty()) queues.declare(topology_->dead_letter_queue, {}, at.file.wall_us());
 }
@@ -59,6 +68,10 @@ void move_job::apply(workplace& at) {
     if (from == nullptr) return at.file.db.fail(at.file.unknown_queue(from_));
     auto* to = to_.empty() ? nullptr : at.file.queues.find(to_);
     if (to == nullptr && !to_.empty()) return at.file.db.fail(at.file.unknown_queue(to_));
+    if (to != nullptr && to->broadcast) {
+        return at.file.db.fail(
+            {errc::unsupported, "queue '" + to_ + "' is a broadcast: it keeps no messages, publish them"});
+    }
     for (const auto& item : items_) {
         if (!take_out(at.file, *from, static_cast<std::int64_t>(item.cursor))) continue;
         if (to != nullptr) {

@@ -7,6 +7,7 @@ namespace shove::sqlite_backend {
 void recover_job::apply(workplace& at) {
     for (const auto owner : dead_)
         at.file.recovery.bury(owner);
+    if (!dead_.empty()) at.file.queues.forget_feeds();
     if (expired_) at.file.recovery.take_expired(at.file.steady_us());
 }
 

@@ -93,8 +93,8 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-/// Version 2: sequenced topics. Who reads a shard, which keys are poisoned, and until when a message that keeps its
-/// place waits.
+/// Version 2: sequenced topics: who reads a shard, which keys are poisoned, and until when a message that keeps its
+/// place waits. Reader groups and broadcasts: which queues get a copy of what is published to another one.
 constexpr const char* version_2 = R"sql(
 ALTER TABLE history ADD COLUMN not_before INTEGER NOT NULL DEFAULT 0;
 
@@ -111,6 +111,16 @@ CREATE TABLE poisoned_key (
     since INTEGER NOT NULL,
     PRIMARY KEY (group_id, key)
 ) STRICT, WITHOUT ROWID;
+
+ALTER TABLE queue ADD COLUMN broadcast INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE feed (
+    feed_id INTEGER PRIMARY KEY,
+    queue_id INTEGER NOT NULL,
+    owner INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX feed_by_queue ON feed (queue_id);
 )sql";
 
 /// Step `n` leads from version `n` to version `n + 1`. Steps are only ever added.

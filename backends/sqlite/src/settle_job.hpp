@@ -20,6 +20,8 @@ public:
     void apply(workplace& at) override;
     void finish(workplace& at, const error& cause, bool maybe) override;
     void refuse(const error& cause) override;
+    /// What is done with a message of a broadcast is forgotten with the subscription.
+    bool durable() const noexcept override { return !who_->own; }
 
 private:
     error settle(workplace& at, const spi::settlement& one);

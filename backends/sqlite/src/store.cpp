@@ -76,7 +76,7 @@ store::store(options settings, std::shared_ptr<clock> time, owners_file locks, s
       owners(db, locks_),
       shards(db),
       keys(db),
-      recovery(parked, leases, histories, owners, shards),
+      recovery(parked, leases, histories, owners, shards, queues.fed),
       begin_(db, "BEGIN IMMEDIATE"),
       commit_(db, "COMMIT"),
       data_version_(db, "PRAGMA data_version") {}

@@ -5,15 +5,26 @@
 
 namespace shove::sqlite_backend {
 
-subscribe_job::subscribe_job(std::string queue, std::size_t prefetch, bool exclusive, completion done)
-    : queue_(std::move(queue)), made_(std::make_shared<reader>()), done_(std::move(done)) {
-    made_->prefetch = std::max<std::size_t>(1, prefetch);
-    made_->exclusive = exclusive;
+subscribe_job::subscribe_job(std::string queue, const spi::source& from, completion done)
+    : queue_(std::move(queue)),
+      broadcast_(from.broadcast.has_value()),
+      made_(std::make_shared<reader>()),
+      done_(std::move(done)) {
+    made_->prefetch = std::max<std::size_t>(1, from.prefetch);
+    made_->exclusive = from.shard.has_value();
 }
 
 void subscribe_job::apply(workplace& at) {
-    made_->queue = at.file.queues.find(queue_);
-    if (made_->queue == nullptr) at.file.db.fail(at.file.unknown_queue(queue_));
+    auto& queues = at.file.queues;
+    made_->queue = queues.find(queue_);
+    if (made_->queue == nullptr) return at.file.db.fail(at.file.unknown_queue(queue_));
+    if (!queues.check_kind(*made_->queue, broadcast_) || !broadcast_) return;
+    std::string name;
+    do {
+        name = queue_ + "-feed-" + std::to_string(at.file.self()) + "-" + std::to_string(at.file.next_tag());
+    } while (queues.find(name) != nullptr);
+    made_->queue = queues.subscribe(*made_->queue, name, at.file.self(), at.file.wall_us());
+    if (made_->queue != nullptr) made_->own = made_->queue->shared_from_this();
 }
 
 void subscribe_job::finish(workplace& at, const error& cause, bool) {
@@ -94,6 +105,7 @@ unsubscribe_job::unsubscribe_job(std::shared_ptr<reader> who, spi::callback<void
     : who_(std::move(who)), done_(std::move(done)) {}
 
 void unsubscribe_job::apply(workplace& at) {
+    if (who_->own) return at.file.queues.unsubscribe(*who_->own);
     for (const auto& [tag, lease] : who_->held) {
         if (!at.file.leases.remove(at.file.self(), tag)) continue;
         // The engine has lost it, and a handler may have run.
@@ -106,6 +118,7 @@ void unsubscribe_job::finish(workplace& at, const error& cause, bool) {
     if (!std::exchange(who_->closed, true)) --at.readers.open;
     if (at.readers.leave(who_)) std::exchange(who_->done, nullptr)(error(errc::cancelled));
     if (!cause) who_->held.clear();
+    if (!cause && who_->own) at.file.queues.release(*who_->own);
     if (who_->queue->holder == who_.get()) who_->queue->holder = nullptr;
     at.readers.hope(*who_->queue);
     if (done_) std::exchange(done_, nullptr)(cause);

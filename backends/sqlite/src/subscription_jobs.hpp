@@ -10,11 +10,11 @@
 
 namespace shove::sqlite_backend {
 
-/// Finds the queue of a new subscription.
+/// Finds the queue of a new subscription; makes it if that is one to a broadcast.
 class subscribe_job final : public job {
 public:
     using completion = spi::callback<void(result<std::shared_ptr<reader>>)>;
-    subscribe_job(std::string queue, std::size_t prefetch, bool exclusive, completion done);
+    subscribe_job(std::string queue, const spi::source& from, completion done);
     void apply(workplace& at) override;
     void finish(workplace& at, const error& cause, bool maybe) override;
     void refuse(const error& cause) override;
@@ -22,6 +22,7 @@ public:
 
 private:
     std::string queue_;
+    bool broadcast_;
     std::shared_ptr<reader> made_;
     completion done_;
 };
@@ -86,7 +87,7 @@ private:
     spi::callback<void(error)> done_;
 };
 
-/// Ends a subscription: what it still holds goes back to the queue, at no cost.
+/// Ends a subscription: what it still holds goes back to the queue, at no cost; of a broadcast it goes with its queue.
 class unsubscribe_job final : public job {
 public:
     unsubscribe_job(std::shared_ptr<reader> who, spi::callback<void(error)> done);

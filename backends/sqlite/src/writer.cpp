@@ -60,7 +60,8 @@ std::optional<real_clock::duration> writer::patience() {
 }
 
 void writer::look_around(job_list& jobs) {
-    if (readers_.open == 0) return;
+    // Who only publishes to subscriptions sees to it that those of dead processes go.
+    if (readers_.open == 0 && !file_->queues.feeds_subscriptions()) return;
     if (file_->changed_elsewhere()) readers_.hope_all();
     const auto wall = file_->wall_us();
     for (auto& [queue, at] : readers_.lines()) {

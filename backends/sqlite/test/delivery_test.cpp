@@ -345,15 +345,6 @@ TEST_F(delivery_test, unknown_queues_are_named) {
     EXPECT_EQ(depth.get().error(), errc::unknown_queue);
 }
 
-TEST_F(delivery_test, what_is_not_built_yet_is_refused_by_name) {
-    client c(folder.file());
-    outcome_of<error> answer;
-    c.driver().declare(queue_topology::make(topology("news").broadcast()).value(), answer.callback());
-    const auto cause = answer.get();
-    EXPECT_EQ(cause, errc::unsupported);
-    EXPECT_NE(cause.message().find("broadcast"), std::string::npos);
-}
-
 TEST_F(delivery_test, one_job_that_fails_does_not_spoil_its_group) {
     client c(folder.file());
     c.declare(orders);

@@ -61,8 +61,9 @@ TEST_F(file_test, a_store_of_version_1_is_brought_forward_with_what_is_in_it) {
         }
         EXPECT_TRUE(settle(*sub, std::move(got), kind::delay).empty());
     }
-    change("DROP TABLE shard; DROP TABLE poisoned_key; ALTER TABLE history DROP COLUMN not_before; "
-           "PRAGMA user_version = 1");
+    change(
+        "DROP TABLE shard; DROP TABLE poisoned_key; ALTER TABLE history DROP COLUMN not_before; "
+        "DROP TABLE feed; ALTER TABLE queue DROP COLUMN broadcast; PRAGMA user_version = 1");
     client again(folder.file());
     const auto sub = again.subscribe(orders);
     const auto got = receive_all(*sub, 2);

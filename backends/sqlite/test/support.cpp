@@ -125,7 +125,9 @@ spi::publish_report client::try_publish(const topology_ptr& topology, spi::publi
 
 std::shared_ptr<spi::subscription> client::subscribe(const topology_ptr& topology, std::size_t prefetch, bool dead) {
     outcome_of<result<std::shared_ptr<spi::subscription>>> answer;
-    driver_->subscribe({topology, dead, prefetch, "test"}, answer.callback());
+    spi::source from{topology, dead, prefetch, "test"};
+    if (topology->broadcast) from.broadcast.emplace();
+    driver_->subscribe(std::move(from), answer.callback());
     return answer.get().value();
 }
 

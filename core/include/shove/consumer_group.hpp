@@ -2,6 +2,7 @@
 
 #include <shove/autoscaler.hpp>
 #include <shove/batch.hpp>
+#include <shove/broadcast.hpp>
 #include <shove/consumer_options.hpp>
 #include <shove/detail/asio_forms.hpp>
 #include <shove/detail/batch_handler.hpp>
@@ -34,8 +35,9 @@ using handler_factory = unique_function<std::shared_ptr<handler_base>()>;
 struct registration {
     std::shared_ptr<const queue_topology> topology;
     consumer_options options{};
-    bool dead = false;                     ///< Its dead letters instead.
-    std::optional<batch_options> batch{};  ///< In batches.
+    bool dead = false;                             ///< Its dead letters instead.
+    std::optional<batch_options> batch{};          ///< In batches.
+    std::optional<broadcast_options> broadcast{};  ///< As a subscriber of a broadcast.
 };
 
 /// The untyped group. Thread-safe.
@@ -96,6 +98,7 @@ public:
     template <topic_type T, class H>
     consumer_group& add(H handler, consumer_options options = {}) {
         detail::check_capabilities<B, T>();
+        static_assert(!T::topology.is_broadcast(), "add<T>: topic T is a broadcast; use add_broadcast<T>");
         static_assert(detail::callable_with<H, typename T::message_type>,
                       "add<T>: the handler must take topic T's message_type, alone or with a const shove::delivery&");
         static_assert(detail::message_handler<H, T>,
@@ -112,6 +115,7 @@ public:
     template <topic_type T, class F>
     consumer_group& add_each(F factory, consumer_options options = {}) {
         detail::check_capabilities<B, T>();
+        static_assert(!T::topology.is_broadcast(), "add_each<T>: topic T is a broadcast; use add_broadcast<T>");
         static_assert(std::invocable<F&>, "add_each<T>: the factory must be callable without arguments");
         using handler = detail::made_by<F>;
         static_assert(detail::callable_with<handler, typename T::message_type>,
@@ -155,6 +159,26 @@ public:
         return *this;
     }
 
+    /// Subscribes to the broadcast topic `T`: once the group has started, the handler gets every message published from
+    /// then on, one at a time, in order, whoever else subscribes. `ack` is done with it; `defer` gets the same
+    /// message again after a second, before all others; anything else, an exception and a timeout included, discards
+    /// it, which is logged and counted (`consumer_stats::discarded`). Whatever the options say there is one consumer
+    /// with a prefetch of 1, and no retries. One that is replaced after an error subscribes anew, and may miss what
+    /// is published in between.
+    template <topic_type T, class H>
+    consumer_group& add_broadcast(H handler, broadcast_options broadcast = {}, consumer_options options = {}) {
+        detail::check_capabilities<B, T>();
+        static_assert(T::topology.is_broadcast(), "add_broadcast<T>: topic T is no broadcast(); use add<T>");
+        static_assert(detail::callable_with<H, typename T::message_type>,
+                      "add_broadcast<T>: the handler must take topic T's message_type, alone or with a const "
+                      "shove::delivery&");
+        static_assert(detail::message_handler<H, T>,
+                      "add_broadcast<T>: the handler must return shove::outcome or asio::awaitable<shove::outcome>");
+        core_.add({detail::topology_of<T>(), std::move(options), false, {}, broadcast},
+                  detail::erase_handler<T>(std::move(handler)));
+        return *this;
+    }
+
     /// Consumes topic `T`'s dead letters: `outcome(const dead_letter<message>&)`. `ack` removes the
     /// letter; anything else, and an exception, leaves it to be handled again after a pause. Letters that cannot
     /// be decoded come with no message. Nothing is lost or counted against a budget here.
@@ -188,6 +212,13 @@ public:
                               consumer_options options = {}) {
         core_.add({topic.topology, std::move(options), false, batch},
                   detail::erase_raw_batch_handler(topic, std::move(handler)));
+        return *this;
+    }
+    /// As `add_broadcast`, of a topic known only at run time.
+    consumer_group& add_broadcast(const runtime_topic& topic, detail::raw_function handler,
+                                  broadcast_options broadcast = {}, consumer_options options = {}) {
+        core_.add({topic.topology, std::move(options), false, {}, broadcast},
+                  detail::erase_raw_handler(topic, std::move(handler), false));
         return *this;
     }
     /// Consumes the dead letters of a topic known only at run time.
@@ -225,18 +256,19 @@ public:
             detail::group_run_op{core_}, token, std::move(stop), drain);
     }
 
-    /// Counts of the registration for that queue (the dead-letter queue's name for `add_dead`), summed
-    /// over its consumers.
+    /// Counts of the registration for that queue (the dead-letter queue's name for `add_dead`, `{queue}-{group}` for a
+    /// reader group), summed over its consumers.
     consumer_stats stats(std::string_view queue) const { return core_.stats(queue); }
     template <topic_type T>
     consumer_stats stats() const {
-        return stats(T::topology.queue());
+        return stats(detail::topology_of<T>()->reader_queue);
     }
 
 private:
     template <class T, class H>
     static consteval void check_batch() {
         detail::check_capabilities<B, T>();
+        static_assert(!T::topology.is_broadcast(), "add_batch<T>: topic T is a broadcast; use add_broadcast<T>");
         static_assert(!T::topology.is_sequenced(),
                       "add_batch<T>: topic T is sequenced, and a batch would join its keys; use add<T>");
         static_assert(detail::batch_callable<H, typename T::message_type>,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <shove/autoscaler.hpp>
+#include <shove/broadcast.hpp>
 #include <shove/broker.hpp>
 #include <shove/codec.hpp>
 #include <shove/consumer_group.hpp>

@@ -85,6 +85,9 @@ struct checked_topic {
                   "topology of T: the dead-letter queue has the queue's own name; give dlq_named() another");
     static_assert(broken != topology_rule::reader_group_blank,
                   "topology of T: for_consumer_group() got a blank name; give it one");
+    static_assert(broken != topology_rule::reader_group_taken,
+                  "topology of T: for_consumer_group() got the name of another queue of the topic (dlq, hold-..., "
+                  "seq-...); give it another");
     static_assert(broken != topology_rule::broadcast_extras,
                   "topology of T: broadcast() excludes dlq, hold, sequenced and for_consumer_group");
     static_assert(broken != topology_rule::external_sequenced,

@@ -30,6 +30,7 @@ enum class topology_rule : std::uint8_t {
     too_many_holds,       ///< At most 16 hold tiers.
     dlq_is_queue,         ///< The dead-letter queue needs a name other than the queue's.
     reader_group_blank,   ///< `for_consumer_group` needs a name.
+    reader_group_taken,   ///< `dlq`, `hold-…` and `seq-…` are names of the queue's own.
     broadcast_extras,     ///< `broadcast()` excludes dlq, hold, sequenced and for_consumer_group.
     external_sequenced,   ///< `external()` excludes `sequenced()`.
     sequenced_needs_dlq,  ///< `sequenced()` needs a dlq and a hold, or `allow_message_loss()`.
@@ -107,7 +108,8 @@ public:
         next.external_ = true;
         return next;
     }
-    /// An independent reader of the same queue, with its own holds and dead letters.
+    /// An independent reader of what is published to the queue, from the time on when it is first declared. It has
+    /// its own place, `{queue}-{group}`, holds and dead letters. Publishing through it publishes to the queue.
     constexpr topology for_consumer_group(std::string_view name) const noexcept {
         auto next = *this;
         next.reader_given_ = true;
@@ -118,10 +120,10 @@ public:
     /// The first rule that this topology breaks.
     constexpr topology_rule violated() const noexcept {
         if (auto r = name_rule(queue_); r != topology_rule::none) return r;
-        if (reader_given_ && blank(reader_group_)) return topology_rule::reader_group_blank;
+        if (auto r = reader_rule(); r != topology_rule::none) return r;
         if (!dlq_name_.empty()) {
             if (auto r = name_rule(dlq_name_); r != topology_rule::none) return r;
-            if (dlq_name_ == queue_) return topology_rule::dlq_is_queue;
+            if (dlq_name_ == queue_ || dlq_is_reader()) return topology_rule::dlq_is_queue;
         }
         if (auto r = hold_rule(); r != topology_rule::none) return r;
         if (broadcast_ && (has_dlq_ || hold_count_ > 0 || sequenced_ || reader_given_)) {
@@ -153,6 +155,19 @@ private:
             if (c <= ' ' || c > '~') return topology_rule::name_characters;
         }
         return topology_rule::none;
+    }
+    constexpr topology_rule reader_rule() const noexcept {
+        if (!reader_given_) return topology_rule::none;
+        if (blank(reader_group_)) return topology_rule::reader_group_blank;
+        if (auto r = name_rule(reader_group_); r != topology_rule::none) return r;
+        if (queue_.size() + 1 + reader_group_.size() > 200) return topology_rule::name_too_long;
+        const bool taken =
+            reader_group_ == "dlq" || reader_group_.starts_with("hold-") || reader_group_.starts_with("seq-");
+        return taken ? topology_rule::reader_group_taken : topology_rule::none;
+    }
+    constexpr bool dlq_is_reader() const noexcept {
+        return reader_given_ && dlq_name_.size() == queue_.size() + 1 + reader_group_.size() &&
+               dlq_name_.starts_with(queue_) && dlq_name_[queue_.size()] == '-' && dlq_name_.ends_with(reader_group_);
     }
     constexpr topology_rule hold_rule() const noexcept {
         if (hold_count_ > max_holds) return topology_rule::too_many_holds;
@@ -194,6 +209,8 @@ struct hold_tier {
 struct sequencing {
     sequence_failure on_failure = sequence_failure::skip;
     std::vector<std::string> shard_queues;  ///< `{queue}-seq-{i}`: one per shard.
+    /// Where they are read: the same, or `{queue}-{group}-seq-{i}`.
+    std::vector<std::string> reader_queues;
 
     std::uint16_t shards() const noexcept { return static_cast<std::uint16_t>(shard_queues.size()); }
     /// The shard of a key: FNV-1a-64 of its bytes, modulo the number of shards.
@@ -202,7 +219,8 @@ struct sequencing {
 
 /// A checked topology with all its derived names: what engine and drivers work with.
 struct queue_topology {
-    std::string queue;
+    std::string queue;         ///< Where messages are published to.
+    std::string reader_queue;  ///< Where they are read: the queue, or `{queue}-{group}`.
     std::vector<hold_tier> holds;
     std::string dead_letter_queue;  ///< Empty: none.
     bool allow_message_loss = false;
@@ -211,9 +229,21 @@ struct queue_topology {
     bool external = false;
     std::string reader_group;  ///< Empty: the queue's own reader.
 
-    /// Where its messages lie: the queue, or a shard's.
-    const std::string& place_of(std::optional<std::uint16_t> shard) const {
+    /// Where its messages are published to: the queue, or a shard's.
+    const std::string& target_of(std::optional<std::uint16_t> shard) const {
         return shard && sequencing ? sequencing->shard_queues.at(*shard) : queue;
+    }
+    /// Where its reader finds them: the same, or the reader group's.
+    const std::string& place_of(std::optional<std::uint16_t> shard) const {
+        return shard && sequencing ? sequencing->reader_queues.at(*shard) : reader_queue;
+    }
+    /// All targets: the queue, or those of the shards.
+    std::vector<std::string> targets() const {
+        return sequencing ? sequencing->shard_queues : std::vector<std::string>{queue};
+    }
+    /// All places, in the order of the targets.
+    std::vector<std::string> places() const {
+        return sequencing ? sequencing->reader_queues : std::vector<std::string>{reader_queue};
     }
 
     /// Checks the rules and derives the names. Error: `errc::invalid_topology`, with queue, rule and remedy.

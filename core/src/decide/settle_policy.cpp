@@ -27,6 +27,7 @@ void note_failure(history& past, std::string_view text, wall_time now) {
 verdict dead_letter(const failure_policy& policy, spi::delivery item, std::string_view reason, std::string_view text,
                     wall_time now) {
     verdict v;
+    v.reason = reason;
     if (!policy.has_dlq) {
         v.fate = fate::discarded;
         v.what.item = std::move(item);

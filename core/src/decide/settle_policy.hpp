@@ -51,6 +51,7 @@ enum class fate : std::uint8_t { completed, retried, deferred, dead_lettered, di
 struct verdict {
     spi::settlement what;
     shove::decide::fate fate = fate::completed;
+    std::string_view reason{};  ///< Why it is dead-lettered or discarded; a literal.
 };
 
 /// Decides on a delivery from a main queue. Counts stay in `item.past`: a budget of `max_retries` lets a

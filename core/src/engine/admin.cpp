@@ -245,7 +245,7 @@ std::vector<spi::poisoned_key> admin::keys(const queue_topology& topology) const
     check_keeps_keys(*core_, topology);
     auto& tools = tools_of(*core_);
     return detail::wait_for<result<std::vector<spi::poisoned_key>>>([&](answer<std::vector<spi::poisoned_key>> done) {
-               tools.list_keys(topology.sequencing->shard_queues, std::move(done));
+               tools.list_keys(topology.sequencing->reader_queues, std::move(done));
            })
         .value();
 }

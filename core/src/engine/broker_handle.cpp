@@ -53,9 +53,9 @@ spi::queue_depth broker_handle::depth(std::string_view queue) const {
 }
 
 spi::queue_depth broker_handle::depth(const queue_topology& topology) const {
-    if (!topology.sequencing) return depth(topology.queue);
+    if (!topology.sequencing) return depth(topology.reader_queue);
     spi::queue_depth sum;
-    for (const auto& shard : topology.sequencing->shard_queues) {
+    for (const auto& shard : topology.sequencing->reader_queues) {
         const auto one = depth(shard);
         sum.ready += one.ready;
         sum.in_flight += one.in_flight;

@@ -61,6 +61,7 @@ void consumer::subscribe() {
     from.dead_letters = plan_.dead;
     from.prefetch = lanes_ ? plan_.options.reorder_window : plan_.options.prefetch;
     from.shard = plan_.shard;
+    from.broadcast = plan_.broadcast;
     from.consumer = plan_.name;
     core_->driver().subscribe(std::move(from),
                               [self = shared_from_this()](auto made) { self->subscribed_with(std::move(made)); });

@@ -38,15 +38,16 @@ struct consumer_plan {
     consumer_settings options;
     std::shared_ptr<handler_base> handler;
     std::string name;
-    std::optional<std::uint16_t> shard{};  ///< Of a sequenced topic.
-    std::optional<batch_options> batch{};  ///< Handled in batches.
+    std::optional<std::uint16_t> shard{};        ///< Of a sequenced topic.
+    std::optional<batch_options> batch{};        ///< Handled in batches.
+    std::optional<broadcast_start> broadcast{};  ///< Of a broadcast topic.
 
     /// Handler calls that one consumer makes at most at a time.
     std::size_t calls_at_once() const noexcept {
         if (!options.concurrent) return 1;
         return batch ? options.prefetch / batch->max_messages : options.prefetch;
     }
-    const std::string& queue() const noexcept { return dead ? topology->dead_letter_queue : topology->queue; }
+    const std::string& queue() const noexcept { return dead ? topology->dead_letter_queue : topology->reader_queue; }
     /// Where the messages lie: the queue, or the shard's.
     const std::string& place() const { return dead ? topology->dead_letter_queue : topology->place_of(shard); }
 };
@@ -172,7 +173,9 @@ private:
     void release_solo();
 
     // consumer_lanes.cpp: the order of a sequenced topic's keys
-    bool has_ready() const noexcept { return lanes_ ? lanes_->startable() : batches_ ? batch_due() : !ready_.empty(); }
+    bool has_ready() const noexcept {
+        return lanes_ ? lanes_->startable() : batches_ ? batch_due() : !ready_.empty() && !held_up_;
+    }
     bool is_suspect(const spi::delivery& item) const noexcept;
     void take_into_lanes(std::vector<spi::delivery> batch);
     call* claim_from_lanes();
@@ -186,6 +189,10 @@ private:
     void shard_lost();
     bool shard_settled() const;
     bool lanes_want_more() const;
+
+    // consumer_broadcast.cpp: a broadcast's deferred message
+    void hold_up(spi::settlement deferred);
+    void go_on();
 
     // consumer_batches.cpp: batches of messages
     bool batch_due() const noexcept;
@@ -211,7 +218,7 @@ private:
     decide::ended timed_out() const;
     void end_call(call& c, call_end end);
     void settle_as(spi::delivery item, decide::ended how, bool solo);
-    void say_discarded(const decide::ended& how) const;
+    void say_discarded(std::string_view reason, const decide::ended& how) const;
     void count(decide::fate fate, const decide::ended& how);
     void after_call(lock_type& lock);
     void launch_coroutines();
@@ -244,6 +251,7 @@ private:
     consumer_stats stats_;
 
     std::deque<spi::delivery> ready_;
+    bool held_up_ = false;  ///< Of a broadcast: the first one was deferred, and its time has not come.
     std::vector<std::unique_ptr<call>> calls_;
     std::vector<call*> idle_calls_;
     std::size_t running_ = 0;  ///< Calls not returned, abandoned ones included.

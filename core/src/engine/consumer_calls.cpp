@@ -97,7 +97,7 @@ call* consumer::claim() {
     }
     if (lanes_) return claim_from_lanes();
     if (batches_) return claim_batch();
-    if (ready_.empty() || core_->gate().closed()) return nullptr;
+    if (ready_.empty() || held_up_ || core_->gate().closed()) return nullptr;
     auto item = std::move(ready_.front());
     ready_.pop_front();
     return begin_call(std::move(item), false);
@@ -191,12 +191,15 @@ void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
     auto verdict = plan_.dead ? decide::settle_dead(std::move(item), how)
                               : decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
-    if (verdict.fate == decide::fate::discarded) say_discarded(how);
+    if (verdict.fate == decide::fate::discarded) say_discarded(verdict.reason, how);
+    if (plan_.broadcast && verdict.what.kind == spi::settlement_kind::delay) return hold_up(std::move(verdict.what));
     outbox_.push_back(std::move(verdict.what));
 }
 
-void consumer::say_discarded(const decide::ended& how) const {
-    say(true, "a message of '" + plan_.queue() + "' was discarded: there is no dead-letter queue (" + how.text + ")");
+void consumer::say_discarded(std::string_view reason, const decide::ended& how) const {
+    auto text = "a message of '" + plan_.queue() + "' was discarded (" + std::string(reason);
+    if (!how.text.empty()) text += ": " + how.text;
+    say(true, text + (plan_.broadcast ? ")" : "): there is no dead-letter queue"));
 }
 
 void consumer::count(decide::fate fate, const decide::ended& how) {

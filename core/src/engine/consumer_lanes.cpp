@@ -88,7 +88,7 @@ void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decid
         }
         lanes_->finish(of);
     }
-    if (verdict.fate == decide::fate::discarded) say_discarded(how);
+    if (verdict.fate == decide::fate::discarded) say_discarded(verdict.reason, how);
     outbox_.push_back(std::move(what));
 }
 

@@ -23,12 +23,20 @@ void group_core::add(registration what, handler_factory make) {
                "topic '" + topology.queue + "' has no dead-letter queue to consume; give it dlq()");
     }
     if (auto lacking = check_supported(topology, broker_->capabilities())) throw exception(std::move(lacking));
+    if (auto wrong = check_broadcast(what, broker_->capabilities())) throw exception(std::move(wrong));
     consumer_plan plan;
     plan.options = settle_options(what.options, defaults_);
     plan.dead = what.dead;
     plan.batch = what.batch;
     plan.topology = std::move(what.topology);
     if (plan.batch && !what.options.prefetch.given()) plan.options.prefetch = 2 * plan.batch->max_messages;
+    if (what.broadcast) {
+        plan.broadcast = what.broadcast->from;
+        plan.options.consumers = 1;
+        plan.options.concurrent = false;
+        plan.options.prefetch = 1;
+        plan.options.max_retries = 0;
+    }
     if (plan.batch) check_batch(*plan.batch, plan.options, *plan.topology);
     check_settings(plan.options, plan.queue());
     std::lock_guard lock(mutex_);

@@ -26,6 +26,8 @@ struct inprocess {
         .admin = true,
         .key_order = true,
         .keeps_keys = true,
+        .broadcast = true,
+        .reader_groups = true,
     };
     static constexpr std::array<std::string_view, 1> schemes{"memory"};
 

@@ -52,6 +52,8 @@ struct sqlite {
         .admin = true,
         .key_order = true,
         .keeps_keys = true,
+        .broadcast = true,
+        .reader_groups = true,
         .lease = std::chrono::seconds(30),
         .max_message_bytes = 512 * 1024 * 1024,
     };

@@ -22,6 +22,7 @@ struct capabilities {
     bool key_order = false;           ///< Sequenced topics keep G2.
     bool keeps_keys = false;          ///< Poisoned keys are kept with the queue, listed, and released by an operator.
     bool broadcast = false;           ///< Every subscriber gets every message.
+    bool broadcast_history = false;   ///< A subscriber may begin with messages from before its subscription.
     bool reader_groups = false;       ///< `for_consumer_group`.
     bool coordinated_groups = false;  ///< min..max groups.
     bool external_topology = false;   ///< `external()`.

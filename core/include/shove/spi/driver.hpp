@@ -1,5 +1,6 @@
 #pragma once
 
+#include <shove/broadcast.hpp>
 #include <shove/detail/unique_function.hpp>
 #include <shove/spi/capabilities.hpp>
 #include <shove/spi/delivery.hpp>
@@ -83,6 +84,10 @@ struct source {
     /// before all others, and a higher `delivery::fence`. Who loses it learns that from `extend`, or
     /// by `errc::lease_lost`; its later settlements are refused. Its `settle` carries batches out in their order.
     std::optional<std::uint16_t> shard{};
+    /// Of a broadcast topology, and only there: where to begin. The subscription is a reader of its own: once it is
+    /// made it gets every message published from then on, in order, whatever other subscriptions do. What it was not
+    /// handed, or has not settled, goes with it, also when its process dies.
+    std::optional<broadcast_start> broadcast{};
 };
 
 /// One consumer's hold on one queue.
@@ -176,9 +181,14 @@ public:
     virtual ~driver() = default;
 
     virtual const spi::capabilities& capabilities() const noexcept = 0;
-    /// Makes the queues of a topology. Doing it again changes nothing.
+    /// Makes the queues of a topology. Doing it again changes nothing. Of a reader group
+    /// (`queue_topology::reader_group`): also what it reads from, if that is not there; from now on `place_of` gets a
+    /// copy, same id, headers and times, of each message published to `target_of`. A broadcast keeps no messages of its
+    /// own.
     virtual void declare(std::shared_ptr<const queue_topology> topology, callback<void(error)> done) = 0;
-    /// Stores messages in the topology's main queue, in order. Completes when each has its fate.
+    /// Stores messages in the topology's main queue (`target_of`), in order, and in the queues of all its reader
+    /// groups, or, of a broadcast, of all its subscriptions: a message is in all of them or in none. Completes when
+    /// each has its fate. Nobody needs to have subscribed to a broadcast.
     virtual void publish(const queue_topology& topology, publish_request request,
                          callback<void(publish_report)> done) = 0;
     virtual void subscribe(source from, callback<void(result<std::shared_ptr<subscription>>)> done) = 0;
