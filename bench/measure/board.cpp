@@ -6,13 +6,12 @@
 
 namespace shove::bench {
 
-board::board(std::uint64_t total, std::uint64_t keys)
+board::board(std::uint64_t total, std::vector<std::uint64_t> places)
     : total_(total),
       blocks_count_((total + block_size - 1) / block_size),
-      keys_(keys),
+      places_(std::move(places)),
       latency_(std::make_unique<std::atomic<std::uint64_t>[]>(total)),
-      blocks_(std::make_unique<block[]>(blocks_count_)),
-      last_of_key_(std::make_unique<std::atomic<std::uint64_t>[]>(keys)) {}
+      blocks_(std::make_unique<block[]>(blocks_count_)) {}
 
 bool board::begin(const sample& message) noexcept {
     if (message.seq >= total_) {
@@ -24,25 +23,24 @@ bool board::begin(const sample& message) noexcept {
         }
         return false;
     }
-    blocks_[message.seq / block_size].calls.fetch_add(1, std::memory_order_relaxed);
+    const auto place = place_of(message.seq);
+    blocks_[place / block_size].calls.fetch_add(1, std::memory_order_relaxed);
     const auto now = now_ns();
     const auto waited = (now > message.sent_ns ? now - message.sent_ns : 0) + 1;
     std::uint64_t none = 0;
-    if (!latency_[message.seq].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
+    if (!latency_[place].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
         duplicates_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }
-    if (keys_ > 0) note_order(message.seq);
+    const bool first_of_key = places_.empty() || message.seq < places_.size();
+    if (!first_of_key && latency_[place - 1].load(std::memory_order_relaxed) == 0) {
+        misordered_.fetch_add(1, std::memory_order_relaxed);
+    }
     return true;
 }
 
-void board::note_order(std::uint64_t seq) noexcept {
-    const auto before = last_of_key_[seq % keys_].exchange(seq + 1, std::memory_order_relaxed);
-    if (before > seq + 1) misordered_.fetch_add(1, std::memory_order_relaxed);
-}
-
 void board::end(std::uint64_t seq) noexcept {
-    const auto index = seq / block_size;
+    const auto index = place_of(seq) / block_size;
     const auto whole = in_block(index);
     if (blocks_[index].done.fetch_add(1, std::memory_order_acq_rel) + 1 < whole) return;
     const auto before = done_.fetch_add(whole, std::memory_order_acq_rel);
