@@ -70,6 +70,11 @@ public:
     message_parts parts(id_buffer& buffer) const noexcept;
     /// Bytes of memory of the block.
     std::size_t footprint() const noexcept;
+    /// Has the processor load the first 256 bytes: for who is about to look at many messages, in no order of memory.
+    void prefetch() const noexcept {
+        for (std::size_t at = 0; at < 256; at += 64)
+            __builtin_prefetch(reinterpret_cast<const char*>(block_) + at);
+    }
 
 private:
     struct block;
