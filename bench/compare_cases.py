@@ -83,11 +83,39 @@ def batches(messages):
         return ["--mode", "consume", "--messages", str(messages), "--consumers", str(consumers), "--batch", "500"]
 
     def pair(consumers):
-        return settings(ours(*words(consumers)), OUR_VARIANTS), settings(rust(*words(consumers)), ([], ["--threads", "1"]))
+        peer = settings(rust(*words(consumers)), ([], ["--threads", "1"]))
+        return settings(ours(*words(consumers)), OUR_VARIANTS), peer
 
     return [
         Case("batch-1", "in process, batches of 500, 1 consumer", *pair(1), target=2),
         Case("batch-4", "in process, batches of 500, 4 consumers", *pair(4), target=2),
+    ]
+
+
+def sequenced(messages, many):
+    """Order per key. A shard has one consumer on both sides; the peer's prefetch says nothing to it in process."""
+    def words(shards, keys, count):
+        return ["--mode", "sequenced", "--messages", str(count), "--shards", str(shards), "--keys", str(keys)]
+
+    def our_side(shards, keys=64, count=messages):
+        return settings(ours(*words(shards, keys, count), "--prefetch", "200"), OUR_VARIANTS)
+
+    def peer_side(shards):
+        variants = [["--prefetch", p, *t] for p in ("20", "200") for t in ([], ["--threads", "1"])]
+        return settings(rust(*words(shards, 64, messages)), variants)
+
+    def plain_side(consumers):
+        return settings(ours(*consume_words(messages, consumers)), OUR_VARIANTS)
+
+    return [
+        Case("sequenced-1", "in process, sequenced, 1 shard", our_side(1), peer_side(1), target=4),
+        Case("sequenced-4", "in process, sequenced, 4 shards", our_side(4), peer_side(4), target=4),
+        Case("sequenced-plain-1", "in process, sequenced with 1 shard beside 1 consumer without order", our_side(1),
+             plain_side(1), target=0.7),
+        Case("sequenced-plain-4", "in process, sequenced with 4 shards beside 4 consumers without order", our_side(4),
+             plain_side(4), target=0.7),
+        Case("sequenced-keys", "in process, sequenced, a million keys beside a hundred", our_side(4, 1_000_000, many),
+             our_side(4, 100, many), target=0.9),
     ]
 
 
@@ -169,5 +197,7 @@ def durable_alone(scale):
 
 def cases(quick):
     scale = 10 if quick else 1
-    found = consuming(500_000 // scale) + batches(500_000 // scale) + publishing(500_000 // scale) + latency(40_000 // scale)
+    found = consuming(500_000 // scale) + sequenced(500_000 // scale, 1_000_000 // scale)
+    found += batches(500_000 // scale)
+    found += publishing(500_000 // scale) + latency(40_000 // scale)
     return found + memory(1_000_000 // scale) + list(durable(scale)) + durable_alone(scale)

@@ -63,10 +63,11 @@ exit_code consume_run::execute(const any_broker& broker, const declared_topic& t
     return judge(ended);
 }
 
-/// One message at a time: the next call begins after this one's end.
+/// One message at a time: the next one is looked at after this one's end.
 outcome consume_run::handle(const delivery& message) {
-    // Nobody reads any more: this one was not printed, so it comes again, at no cost.
-    if (with_.out().closed()) return defer;
+    const std::lock_guard one_at_a_time(handling_);
+    // Nobody reads any more, or another shard's message was the last: this one comes again, at no cost.
+    if (with_.out().closed() || (plan_.count && handled_ == *plan_.count)) return defer;
     line_.clear();
     writer_.append(view_of(message), line_);
     if (!with_.out().write(line_)) {

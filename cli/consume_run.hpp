@@ -49,6 +49,7 @@ private:
     stop_signals signals_;
     std::mutex mutex_;
     std::optional<group_type> group_;  ///< While it runs.
+    std::mutex handling_;              ///< The shards of a sequenced topic call side by side.
     envelope_writer writer_;
     std::string line_;
     std::atomic<std::uint64_t> handled_{0};

@@ -53,6 +53,7 @@ std::string as_json(const spi::poisoned_key& key) {
 exit_code list(session& with, const keys_command& options) {
     const auto topic = sequenced_topic(options);
     const auto broker = with.open();
+    check_shards(broker, *topic.topology);
     const auto found = broker.admin().keys(*topic.topology);
     table shown({{"KEY"}, {"SHARD"}});
     for (const auto& each : found) {
@@ -73,6 +74,7 @@ exit_code list(session& with, const keys_command& options) {
 exit_code release(session& with, const keys_command& options) {
     const auto topic = sequenced_topic(options);
     const auto broker = with.open();
+    check_shards(broker, *topic.topology);
     if (!broker.admin().release_key(*topic.topology, options.key)) {
         throw failure("unknown_key", "key '" + options.key + "' of '" + options.queue +
                                          "' is not poisoned; `shove keys list` shows those that are");

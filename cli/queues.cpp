@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "command.hpp"
@@ -8,6 +9,7 @@
 #include "failure.hpp"
 #include "meter.hpp"
 #include "table.hpp"
+#include "topology_settings.hpp"
 
 #include <shove/detail/json_writer.hpp>
 
@@ -35,10 +37,16 @@ std::vector<spi::queue_info> wanted(const any_broker& broker, const std::vector<
     std::vector<spi::queue_info> found;
     for (const auto& name : names) {
         const auto place = std::ranges::find(all, name, &spi::queue_info::name);
-        if (place == all.end()) {
+        if (place != all.end()) {
+            found.push_back(*place);
+            continue;
+        }
+        const auto before = found.size();
+        std::ranges::copy_if(all, std::back_inserter(found),
+                             [&](const auto& each) { return is_shard_of(each.name, name); });
+        if (found.size() == before) {
             throw failure("unknown_queue", "there is no queue '" + name + "'; `shove queues` lists what there is");
         }
-        found.push_back(*place);
     }
     return found;
 }

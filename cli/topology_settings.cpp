@@ -74,18 +74,41 @@ std::optional<spi::queue_info> find_queue(const any_broker& broker, const std::s
     return found == known.end() ? std::nullopt : std::optional(std::move(*found));
 }
 
+bool is_shard_of(const std::string& name, const std::string& queue) {
+    const auto prefix = queue + "-seq-";
+    return name.starts_with(prefix) && name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+}
+
+void check_shards(const any_broker& broker, const queue_topology& layout) {
+    if (!broker.capabilities().admin) return;
+    const auto& queue = layout.queue;
+    const auto known = broker.admin().queues();
+    const auto there = std::ranges::count_if(known, [&](const auto& each) { return is_shard_of(each.name, queue); });
+    const bool plain = std::ranges::find(known, queue, &spi::queue_info::name) != known.end();
+    const auto count = std::to_string(there);
+    if (!layout.sequencing) {
+        if (there == 0 || plain) return;
+        throw usage_failure("'" + queue +
+                            "' is a sequenced topic; give its layout, for example --sequenced skip --shards " + count +
+                            " --hold 1s --dlq, or --topology FILE");
+    }
+    const auto wanted = layout.sequencing->shards();
+    if (there == 0 && plain) {
+        throw usage_failure("queue '" + queue +
+                            "' is there and is not sequenced; leave out --sequenced, or choose another queue");
+    }
+    if (there > 0 && there != wanted) {
+        throw usage_failure("'" + queue + "' has " + count + " shards, not " + std::to_string(wanted) +
+                            ", and all that use it must agree; give --shards " + count);
+    }
+}
+
 declared_topic declare_topic(const any_broker& broker, console& to, const std::string& queue,
                              const topology_flags& flags) {
     auto settings = settings_for(queue, flags);
-    make_topic(settings);  // a bad name is refused before anything is asked of the broker
+    check_shards(broker, *make_topic(settings).topology);
     // A sequenced topic lies in its shards.
-    const auto sequenced = settings.sequenced.has_value();
-    const auto known = find_queue(broker, sequenced ? queue + "-seq-0" : queue);
-    if (!sequenced && !known && find_queue(broker, queue + "-seq-0")) {
-        throw usage_failure("'" + queue +
-                            "' is a sequenced topic; give its layout, for example --sequenced skip --hold "
-                            "1s --dlq, or --topology FILE");
-    }
+    const auto known = find_queue(broker, settings.sequenced ? queue + "-seq-0" : queue);
     if (known && !flags.given() && !known->dead_letter_queue.empty()) {
         settings.dlq = true;
         settings.dlq_name = known->dead_letter_queue;

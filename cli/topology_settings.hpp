@@ -64,6 +64,13 @@ struct declared_topic {
 declared_topic declare_topic(const any_broker& broker, console& to, const std::string& queue,
                              const topology_flags& flags);
 
+/// Whether a queue of that name is a shard of the sequenced topic `queue`.
+bool is_shard_of(const std::string& name, const std::string& queue);
+
+/// Throws `usage_failure` where the broker has the queue sequenced otherwise than the layout says: messages would
+/// be looked for where they are not, and publishers would not agree on a key's shard. Needs `capabilities::admin`.
+void check_shards(const any_broker& broker, const queue_topology& layout);
+
 /// What the broker knows of a queue, if it knows it. Needs `capabilities::admin`, else nothing.
 std::optional<spi::queue_info> find_queue(const any_broker& broker, const std::string& queue);
 

@@ -6,18 +6,18 @@
 
 namespace shove::bench {
 
-board::board(std::uint64_t total, std::uint64_t keys)
+board::board(std::uint64_t total, std::vector<std::uint64_t> places)
     : total_(total),
       blocks_count_((total + block_size - 1) / block_size),
-      keys_(keys),
+      places_(std::move(places)),
       latency_(std::make_unique<std::atomic<std::uint64_t>[]>(total)),
-      blocks_(std::make_unique<block[]>(blocks_count_)),
-      last_of_key_(std::make_unique<std::atomic<std::uint64_t>[]>(keys)) {}
+      blocks_(std::make_unique<block[]>(blocks_count_)) {}
 
 bool board::begin(const sample& message) noexcept {
     if (!is_expected(message)) return false;
-    blocks_[message.seq / block_size].calls.fetch_add(1, std::memory_order_relaxed);
-    return note_begin(message, now_ns());
+    const auto place = place_of(message.seq);
+    blocks_[place / block_size].calls.fetch_add(1, std::memory_order_relaxed);
+    return note_begin(message, place, now_ns());
 }
 
 bool board::is_expected(const sample& message) noexcept {
@@ -31,14 +31,17 @@ bool board::is_expected(const sample& message) noexcept {
     return false;
 }
 
-bool board::note_begin(const sample& message, std::uint64_t now) noexcept {
+bool board::note_begin(const sample& message, std::uint64_t place, std::uint64_t now) noexcept {
     const auto waited = (now > message.sent_ns ? now - message.sent_ns : 0) + 1;
     std::uint64_t none = 0;
-    if (!latency_[message.seq].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
+    if (!latency_[place].compare_exchange_strong(none, waited, std::memory_order_relaxed)) {
         duplicates_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }
-    if (keys_ > 0) note_order(message.seq);
+    const bool first_of_key = places_.empty() || message.seq < places_.size();
+    if (!first_of_key && latency_[place - 1].load(std::memory_order_relaxed) == 0) {
+        misordered_.fetch_add(1, std::memory_order_relaxed);
+    }
     return true;
 }
 
@@ -54,21 +57,17 @@ void board::note(std::span<const sample> batch) noexcept {
     };
     for (const auto& message : batch) {
         if (!is_expected(message)) continue;
-        if (message.seq / block_size != index) count();
-        index = message.seq / block_size;
+        const auto place = place_of(message.seq);
+        if (place / block_size != index) count();
+        index = place / block_size;
         ++calls;
-        if (note_begin(message, now)) ++counting;
+        if (note_begin(message, place, now)) ++counting;
     }
     count();
 }
 
-void board::note_order(std::uint64_t seq) noexcept {
-    const auto before = last_of_key_[seq % keys_].exchange(seq + 1, std::memory_order_relaxed);
-    if (before > seq + 1) misordered_.fetch_add(1, std::memory_order_relaxed);
-}
-
 void board::end(std::uint64_t seq) noexcept {
-    note_done(seq / block_size, 1);
+    note_done(place_of(seq) / block_size, 1);
 }
 
 void board::note_done(std::uint64_t index, std::uint32_t n) noexcept {

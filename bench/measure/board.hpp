@@ -15,9 +15,10 @@ namespace shove::bench {
 /// @par Thread safety  `begin` and `end` may be called from several threads at once.
 class board {
 public:
-    /// @param total  Messages expected; their `seq` is below it.
-    /// @param keys   Message `seq` has key `seq % keys`, and those of a key must come in order; 0: in any order.
-    explicit board(std::uint64_t total, std::uint64_t keys = 0);
+    /// @param total   Messages expected; their `seq` is below it.
+    /// @param places  Of a sequenced run: where the messages of each key begin; message `seq` has key
+    ///                `seq % places.size()`. A consumer's notes lie side by side then, as they do by `seq` else.
+    explicit board(std::uint64_t total, std::vector<std::uint64_t> places = {});
 
     /// At the start of a handler. True if this delivery counts: not the probe, not a double.
     bool begin(const sample& message) noexcept;
@@ -32,7 +33,7 @@ public:
     std::uint64_t calls() const noexcept;
     std::uint64_t handled() const noexcept;
     std::uint64_t duplicates() const noexcept { return duplicates_.load(); }
-    /// Messages that began after a later one of their key.
+    /// Messages of a sequenced run that began before the one before them in their key.
     std::uint64_t misordered() const noexcept { return misordered_.load(); }
     /// When the last message was handled; 0: it was not.
     std::uint64_t finished_at() const noexcept { return at_last_.load(); }
@@ -42,7 +43,7 @@ public:
     std::vector<std::uint64_t> latencies() const;
 
 private:
-    /// Counts of messages that follow one another: mostly one consumer's, so that no counter is everybody's.
+    /// Counts of messages whose places follow one another: mostly one consumer's, so that no counter is everybody's.
     struct block {
         std::atomic<std::uint32_t> calls{0};
         std::atomic<std::uint32_t> done{0};
@@ -50,19 +51,20 @@ private:
     static constexpr std::uint64_t block_size = 64;
 
     bool is_expected(const sample& message) noexcept;
-    bool note_begin(const sample& message, std::uint64_t now) noexcept;
+    bool note_begin(const sample& message, std::uint64_t place, std::uint64_t now) noexcept;
     void note_done(std::uint64_t index, std::uint32_t n) noexcept;
     std::uint64_t in_block(std::uint64_t index) const noexcept;
-    void note_order(std::uint64_t seq) noexcept;
+    std::uint64_t place_of(std::uint64_t seq) const noexcept {
+        return places_.empty() ? seq : places_[seq % places_.size()] + seq / places_.size();
+    }
     void note_progress(std::uint64_t before, std::uint64_t after) noexcept;
 
     std::uint64_t total_;
     std::uint64_t blocks_count_;
-    std::uint64_t keys_;
+    std::vector<std::uint64_t> places_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> latency_;  // ns plus one; 0: not handled yet
     std::unique_ptr<block[]> blocks_;
-    std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_key_;  // seq plus one; 0: none yet
-    alignas(64) std::atomic<std::uint64_t> done_{0};             ///< Of whole blocks.
+    alignas(64) std::atomic<std::uint64_t> done_{0};  ///< Of whole blocks.
     alignas(64) std::atomic<std::uint64_t> duplicates_{0};
     std::atomic<std::uint64_t> misordered_{0};
     std::atomic<std::uint64_t> strangers_{0};  ///< Calls for the probe, or for a `seq` that is none.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace shove::bench {
 
@@ -23,6 +24,9 @@ struct ordered_samples : topic<sample> {
 
 /// Gives `ordered_samples` the plan's shards and keys, for this process. Before anything is declared.
 void shape_ordered_samples(const plan& of);
+
+/// Where on a board the messages of each key begin: shard after shard, as the consumers go.
+std::vector<std::uint64_t> places_of_keys(const plan& of);
 
 /// Calls `work` with an object of the topic type that the plan works on.
 template <class F>

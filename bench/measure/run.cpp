@@ -41,7 +41,8 @@ public:
         : plan_(what),
           target_(what),
           broker_(open(target_.url(), options_of(what))),
-          board_(what.mode == mode::publish ? 0 : what.messages, what.mode == mode::sequenced ? what.keys : 0),
+          board_(what.mode == mode::publish ? 0 : what.messages,
+                 what.mode == mode::sequenced ? places_of_keys(what) : std::vector<std::uint64_t>()),
           readers_(broker_, what, board_) {}
 
     report take() {

@@ -77,7 +77,8 @@ class TopologyFile(ShoveCase):
                  self.run_shove("topology", "show", "--topology", "t.toml", "--json").stdout.splitlines()]
         self.assertEqual(shown[0], {"queue": "orders", "holds": [{"queue": "orders-hold-1ms", "delay_ms": 1},
                                                                  {"queue": "orders-hold-2ms", "delay_ms": 2}],
-                                    "dead_letter_queue": "graves", "max_retries": 1, "allow_message_loss": False})
+                                    "dead_letter_queue": "graves", "max_retries": 1, "allow_message_loss": False,
+                                    "shards": None})
         self.assertIsNone(shown[1]["dead_letter_queue"])
         self.publish("orders", b"1", flags=["--topology", "t.toml"])
         self.consume("orders", 2, "--topology", "t.toml", "--outcome", "retry")

@@ -8,39 +8,8 @@ import signal
 import time
 import unittest
 
-from shove_case import ShoveCase, fifo
-
-FAST = ["--hold", "1ms", "--dlq", "--json"]
-
-
-class WorkerCase(ShoveCase):
-    def work_off(self, queue, program, calls, *flags):
-        """Runs a worker until its program ran `calls` times; gives the counts that it reports."""
-        ticks = fifo(self.folder, "ticks")
-        worker = self.start("worker", queue, "--exec", f"trap 'echo >&9' EXIT; {program}", *FAST, *flags,
-                            **self.pass_ticks(ticks))
-        for _ in range(calls):
-            self.assertTrue(self.ticks.readline(), "the worker ended")
-        return self.end(worker)
-
-    def pass_ticks(self, path):
-        """Descriptor 9 of the programs is the other end of `self.ticks`."""
-        read_end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        os.set_blocking(read_end, True)
-        self.ticks = os.fdopen(read_end, "r")
-        self.addCleanup(self.ticks.close)
-        write_end = os.open(path, os.O_WRONLY)
-        self.addCleanup(os.close, write_end)
-
-        def give():
-            os.dup2(write_end, 9)
-
-        return {"preexec_fn": give, "pass_fds": (9,)}
-
-    def end(self, worker, code=0, number=signal.SIGTERM):
-        worker.send_signal(number)
-        out, self.err = self.finish(worker, code)
-        return json.loads(out.splitlines()[-1])
+from shove_case import fifo
+from worker_case import FAST, WorkerCase
 
 
 class ExitCodes(WorkerCase):

@@ -251,6 +251,30 @@ TEST_F(engine_sequenced, a_crowded_key_pauses_the_shard) {
     eventually("all settled", [&] { return driver().settled().size() == 5; });
 }
 
+TEST_F(engine_sequenced, reads_no_further_than_there_is_work) {
+    const gate hold;
+    const opens_at_exit opener(hold);
+    consumer_options how;
+    how.prefetch = 3;
+    start_sequenced(
+        [&](std::span<const std::byte>, const delivery&) {
+            hold.arrive();
+            return ack;
+        },
+        how.sequential());
+    deliver("a", "a0");
+    hold.arrivals().wait(1, "the call");
+    for (int i = 1; i < 4; ++i) {
+        eventually("it reads", [&] { return driver().receiving(); });
+        deliver("a", "a" + std::to_string(i));
+    }
+    eventually("three wait", [&] { return driver().unsettled() == 4; });
+    deliver("b", "b1");
+    EXPECT_FALSE(driver().receiving()) << "its only call is taken, and there is enough for the next ones";
+    hold.open();
+    eventually("all settled", [&] { return driver().settled().size() == 5; });
+}
+
 TEST_F(engine_sequenced, a_publish_waits_for_the_fate_of_an_earlier_one_of_its_key) {
     recorder<std::string> sent;
     driver().on_publish([&](const spi::publish_request& request) -> std::optional<spi::publish_report> {

@@ -121,6 +121,28 @@ TEST(lanes, says_when_a_lane_is_crowded) {
     EXPECT_FALSE(all.crowded());
 }
 
+TEST(lanes, workable_is_what_waits_for_no_time) {
+    lanes all(100);
+    all.add(item("a", 1));
+    all.add(item("a", 2));
+    all.add(item("b", 3));
+    all.add(item("c", 4), start_of_time + 2s);
+    EXPECT_EQ(all.workable(), 3U);
+    auto first = all.start();
+    EXPECT_EQ(all.workable(), 2U);
+    all.put_back(first.of, std::move(first.item));
+    EXPECT_EQ(all.workable(), 1U);
+    all.add(item("a", 5));
+    all.reopen(first.of, start_of_time + 1s);
+    EXPECT_EQ(all.workable(), 1U);
+    all.open_due(start_of_time + 1s);
+    EXPECT_EQ(all.workable(), 4U);
+    all.open_due(start_of_time + 2s);
+    EXPECT_EQ(all.workable(), all.held());
+    all.take_all();
+    EXPECT_EQ(all.workable(), 0U);
+}
+
 TEST(lanes, take_all_leaves_what_was_started) {
     lanes all(100);
     all.add(item("a", 1));
@@ -194,6 +216,7 @@ RC_GTEST_PROP(lanes, any_schedule_keeps_the_order_of_each_key, ()) {
         finish_one();
     }
     RC_ASSERT(all.held() == 0U);
+    RC_ASSERT(all.workable() == 0U);
     RC_ASSERT(!all.startable());
 }
 

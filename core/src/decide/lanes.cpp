@@ -65,6 +65,7 @@ void lanes::open_first(lane& of) {
     if (opens_at == steady_time{}) {
         open(of);
     } else {
+        parked_ += of.length;
         close_until(of, opens_at);
     }
 }
@@ -95,6 +96,7 @@ lanes::started lanes::start() {
 }
 
 void lanes::longer(lane& of) {
+    if (of.now == lane::state::waiting || of.now == lane::state::back) ++parked_;
     if (++of.length == crowded_at_) ++crowded_lanes_;
 }
 
@@ -114,7 +116,6 @@ void lanes::erase_if_done(lane& of) {
 }
 
 void lanes::put_back(lane* of, spi::delivery item) {
-    of->now = lane::state::back;
     ++held_;
     held_bytes_ += item.msg.payload().size();
     const auto at = take_slot();
@@ -124,6 +125,8 @@ void lanes::put_back(lane* of, spi::delivery item) {
     of->first = at;
     if (of->last == none) of->last = at;
     longer(*of);
+    of->now = lane::state::back;
+    parked_ += of->length;
 }
 
 void lanes::reopen(lane* of, steady_time when) {
@@ -134,6 +137,7 @@ void lanes::reopen(lane* of, steady_time when) {
 bool lanes::open_due(steady_time now) {
     bool some = false;
     while (!due_.empty() && due_.begin()->first <= now) {
+        parked_ -= due_.begin()->second->length;
         open(*due_.begin()->second);
         due_.erase(due_.begin());
         some = true;
@@ -169,7 +173,7 @@ std::vector<spi::delivery> lanes::take_all() {
     free_slots_.clear();
     open_.clear();
     due_.clear();
-    held_ = held_bytes_ = crowded_lanes_ = 0;
+    held_ = held_bytes_ = parked_ = crowded_lanes_ = 0;
     return all;
 }
 

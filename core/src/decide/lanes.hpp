@@ -62,6 +62,8 @@ public:
     /// Messages not started, those of waiting lanes included.
     std::size_t held() const noexcept { return held_; }
     std::size_t held_bytes() const noexcept { return held_bytes_; }
+    /// Those of them whose lane waits for no time: what can be worked off one after another.
+    std::size_t workable() const noexcept { return held_ - parked_; }
     /// Whether some lane has so many messages waiting that no more should be fetched for now.
     bool crowded() const noexcept { return crowded_lanes_ > 0; }
     template <class F>
@@ -101,6 +103,7 @@ private:
     std::unordered_set<std::string> poisoned_;
     std::size_t held_ = 0;
     std::size_t held_bytes_ = 0;
+    std::size_t parked_ = 0;  ///< Messages in lanes that wait for their time.
     std::size_t crowded_lanes_ = 0;
 };
 

@@ -12,6 +12,9 @@ namespace {
 /// A suspect that could not be isolated, for one, is tried again after this.
 constexpr auto lane_pause = milliseconds(1'000);
 
+/// So many messages are on their way from memory while one is sorted into its lane.
+constexpr std::size_t load_ahead = 8;
+
 }  // namespace
 
 /// Takes deliveries over. With the lock held.
@@ -22,7 +25,10 @@ void consumer::take_into_lanes(std::vector<spi::delivery> batch) {
         return;
     }
     const auto now = core_->clock().now();
-    for (auto& item : batch) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        // A shard's messages lie scattered among those of the others.
+        if (i + load_ahead < batch.size()) batch[i + load_ahead].msg.prefetch();
+        auto& item = batch[i];
         steady_time opens_at{};
         if (item.not_before != wall_time{}) {
             const auto wait = item.not_before - core_->clock().wall();
@@ -59,6 +65,12 @@ call* consumer::claim_from_lanes() {
 /// Decides, queues the settlement and moves the lane on. With the lock held.
 void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decide::ended how, bool solo) {
     if (solo) solo_settling_ = true;
+    if (how.how == decide::ending::acked) {
+        ++stats_.acked;
+        lanes_->finish(of);
+        outbox_.emplace_back().item = std::move(item);
+        return;
+    }
     const bool has_key = !item.msg.key().value_or("").empty();
     auto verdict = decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
@@ -172,11 +184,15 @@ bool consumer::shard_settled() const {
     return running_ == 0 && !settling_ && outbox_.empty() && failed_outbox_.empty() && !solo_requested_;
 }
 
+/// Reads on while there is too little to do: too few messages, or too few keys for the calls that may run at once.
+/// What is read early only lies about: the shard's messages are the consumer's anyway.
 bool consumer::lanes_want_more() const {
     if (shard_lost_ && !shard_settled()) return false;
     const auto& how = plan_.options;
-    return lanes_->open_lanes() < std::max<std::size_t>(flush_at_, concurrency_) && !lanes_->crowded() &&
-           unsettled_ < how.reorder_window && lanes_->held_bytes() < how.reorder_window_bytes;
+    const auto calls = coroutine_ ? concurrency_ : max_workers_;
+    const bool short_of_work = lanes_->open_lanes() + running_ < calls || lanes_->workable() < how.prefetch;
+    return short_of_work && !lanes_->crowded() && unsettled_ < how.reorder_window &&
+           lanes_->held_bytes() < how.reorder_window_bytes;
 }
 
 }  // namespace shove::detail
