@@ -446,7 +446,7 @@ void add_broadcast_cases(std::vector<conformance_case>& to) {
                   {"broadcast", "one_at_a_time", &one_at_a_time, {broadcasts}},
                   {"broadcast", "registered_the_wrong_way", &registered_the_wrong_way, {broadcasts}},
                   {"broadcast", "where_it_begins", &where_it_begins, {broadcasts}},
-                        {"broadcast", "delayed_for_all", &delayed_for_all, {broadcasts, needs_delayed_publish}},
+                  {"broadcast", "delayed_for_all", &delayed_for_all, {broadcasts, needs_delayed_publish}},
                   {"broadcast", "the_slowest_sets_the_pace", &the_slowest_sets_the_pace, {broadcasts, needs_bounded}},
                   {"broadcast", "one_that_leaves_makes_room", &one_that_leaves_makes_room, {broadcasts, needs_bounded}},
                   {"broadcast", "between_brokers", &between_brokers, {broadcasts, needs_processes}},
