@@ -84,6 +84,7 @@ lanes::started lanes::start() {
     auto& of = *open_.front();
     open_.pop_front();
     of.now = lane::state::started;
+    if (!open_.empty()) slots_[open_.front()->first].item.msg.prefetch();  // the next one is on its way meanwhile
     const auto at = of.first;
     started made{std::move(slots_[at].item), &of};
     of.first = slots_[at].next;
