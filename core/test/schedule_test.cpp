@@ -46,7 +46,8 @@ TEST(schedules, keep_order_and_lose_nothing) {
 
 /// New seeds each time.
 TEST(schedules_long, keep_order_and_lose_nothing) {
-    run_schedules(number_from("SHOVE_SCHEDULE_SEED", std::random_device()()), number_from("SHOVE_SCHEDULES", 1'000'000));
+    run_schedules(number_from("SHOVE_SCHEDULE_SEED", std::random_device()()),
+                  number_from("SHOVE_SCHEDULES", 1'000'000));
 }
 
 }  // namespace

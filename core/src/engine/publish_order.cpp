@@ -1,19 +1,28 @@
 #include "publish_order.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace shove::detail {
 
-void publish_order::enter(const std::vector<std::string>& keys, unique_function<void()> go) {
-    auto mine = std::make_shared<ticket>();
+publish_order::key_id publish_order::id_of(std::string_view queue, std::string_view key) noexcept {
+    const std::hash<std::string_view> hash;
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // spreads the queue over all bits
+    return hash(key) ^ (hash(queue) * golden);
+}
+
+void publish_order::enter(const std::vector<key_id>& keys, unique_function<void()> go) {
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& key : keys) {
-            auto& line = lines_[key];
-            if (!line.empty()) ++mine->blocked;
-            line.push_back(mine);
+        std::shared_ptr<ticket> mine;
+        for (const auto key : keys) {
+            const auto [line, first] = lines_.try_emplace(key);
+            if (first) continue;
+            if (!mine) mine = std::make_shared<ticket>();
+            ++mine->blocked;
+            line->second.push_back(mine);
         }
-        if (mine->blocked > 0) {
+        if (mine) {
             mine->go = std::move(go);
             return;
         }
@@ -21,18 +30,20 @@ void publish_order::enter(const std::vector<std::string>& keys, unique_function<
     go();
 }
 
-void publish_order::leave(const std::vector<std::string>& keys) {
+void publish_order::leave(const std::vector<key_id>& keys) {
     std::vector<unique_function<void()>> next;
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& key : keys) {
-            const auto at = lines_.find(key);
-            at->second.pop_front();
-            if (at->second.empty()) {
-                lines_.erase(at);
-            } else if (auto& first = *at->second.front(); --first.blocked == 0) {
-                next.push_back(std::move(first.go));
+        for (const auto key : keys) {
+            const auto line = lines_.find(key);
+            auto& waiting = line->second;
+            if (waiting.empty()) {
+                lines_.erase(line);
+                continue;
             }
+            const auto first = std::move(waiting.front());
+            waiting.erase(waiting.begin());
+            if (--first->blocked == 0) next.push_back(std::move(first->go));
         }
     }
     for (auto& go : next)

@@ -12,8 +12,8 @@ namespace {
 /// The messages of a batch that go to one shard.
 struct shard_part {
     std::uint16_t shard = 0;
-    std::vector<std::size_t> which;  ///< Indices into `prepared_batch::messages`, in order.
-    std::vector<std::string> keys;   ///< Distinct, with the shard's queue in front.
+    std::vector<std::size_t> which;           ///< Indices into `prepared_batch::messages`, in order.
+    std::vector<publish_order::key_id> keys;  ///< Distinct.
 };
 
 std::vector<shard_part> split(const prepared_batch& batch) {
@@ -25,7 +25,7 @@ std::vector<shard_part> split(const prepared_batch& batch) {
         auto part = std::ranges::find(parts, shard, &shard_part::shard);
         if (part == parts.end()) part = parts.insert(parts.end(), {shard, {}, {}});
         part->which.push_back(i);
-        part->keys.push_back(sequencing.shard_queues[shard] + '\0' + std::string(key));
+        part->keys.push_back(publish_order::id_of(sequencing.shard_queues[shard], key));
     }
     for (auto& part : parts) {
         std::ranges::sort(part.keys);
