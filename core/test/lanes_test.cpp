@@ -15,8 +15,9 @@ using namespace std::chrono_literals;
 const steady_time start_of_time{1h};
 
 spi::delivery item(std::string_view key, std::uint64_t tag) {
+    const auto id = "m" + std::to_string(tag);
     message_parts parts;
-    parts.id = "m" + std::to_string(tag);
+    parts.id = id;
     parts.key = key;
     spi::delivery made;
     made.msg = message::make(parts);

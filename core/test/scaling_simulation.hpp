@@ -69,7 +69,7 @@ public:
         return n;
     }
     std::chrono::seconds shortest_pause() const {
-        auto shortest = std::chrono::seconds::max();
+        auto shortest = std::chrono::seconds(std::chrono::hours(1'000'000));  // longer than any run
         for (std::size_t i = 1; i < changes.size(); ++i)
             shortest = std::min(shortest, changes[i].at - changes[i - 1].at);
         return shortest;
