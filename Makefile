@@ -34,7 +34,7 @@ test-quick: deps-test ## The unit tests, g++ release
 test-long: deps-test ## Long fuzzing, soak and crash ledgers, the whole sanitizer matrix
 	@tools/test.sh long
 
-soak: deps-test ## Ten minutes of each backend: exact counts, flat memory (SHOVE_SOAK_S=SECONDS)
+soak: deps-test ## Ten minutes of load: exact counts, order, flat memory (SHOVE_SOAK_S=SECONDS each)
 	@tools/test.sh soak
 
 compare: build ## Side by side with the peers (builds them: 5 to 35 minutes once)

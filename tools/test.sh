@@ -4,6 +4,7 @@
 #   tools/test.sh all            what `make test` and CI run
 #   tools/test.sh quick          the unit tests of the release build
 #   tools/test.sh long           long fuzzing, soak and crash ledgers, every sanitizer on every test
+#   tools/test.sh soak           ten minutes of load
 #   tools/test.sh STEP...        some steps alone: tree format release shared asan fuzz tsan package tidy docs cost
 #
 # Each step prints its time; all run even if one fails. The last line, `N passed, N failed`, sums the
@@ -134,8 +135,9 @@ docs_ok() {
 step_cost() { need g++-12 && COMPILE_COST_LIMIT=5 check compile-cost tools/compile-cost.sh; }
 
 step_soak() {
-    export SHOVE_SOAK_S=${SHOVE_SOAK_S:-600}
-    need g++-12 && build release && run_ctest release -L long -R soak
+    need g++-12 && build release || return 1
+    local jobs=1  # one after another: each wants the machine for itself
+    run_ctest release -L long -R soak
 }
 
 step_long() {

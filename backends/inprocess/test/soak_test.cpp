@@ -4,9 +4,23 @@
 
 #include "inprocess_factory.hpp"
 
-/// For `make test-long`.
-TEST(soak_long, counts_are_exact_and_memory_is_flat) {
+/// For `make soak` and `make test-long`: counts are exact, memory is flat.
+namespace {
+
+void soak(shove::testkit::soak_kind kind) {
     using namespace shove;
     using namespace shove::testkit;
-    expect_clean_soak(inprocess_factory());
+    expect_clean_soak(inprocess_factory(), kind);
+}
+
+}  // namespace
+
+TEST(soak_long, single) {
+    soak(shove::testkit::soak_kind::single);
+}
+TEST(soak_long, batches) {
+    soak(shove::testkit::soak_kind::batches);
+}
+TEST(soak_long, sequenced) {
+    soak(shove::testkit::soak_kind::sequenced);
 }
