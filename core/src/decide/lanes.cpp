@@ -1,33 +1,24 @@
 #include "lanes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace shove::decide {
-namespace {
-
-/// Nodes of finished lanes kept for the next keys.
-constexpr std::size_t max_spare = 1024;
-
-}  // namespace
 
 lanes::lanes(std::size_t crowded_at) : crowded_at_(std::max<std::size_t>(1, crowded_at)) {}
 lanes::~lanes() = default;
 
 lanes::lane& lanes::lane_of(std::string_view key) {
-    if (const auto known = lanes_.find(key); known != lanes_.end()) return known->second;
-    lane_map::iterator made;
-    if (spare_.empty()) {
-        made = lanes_.emplace(std::string(key), lane()).first;
-    } else {
-        auto node = std::move(spare_.back());
-        spare_.pop_back();
-        node.key().assign(key);
-        node.mapped() = lane();
-        made = lanes_.insert(std::move(node)).position;
-    }
-    made->second.key = made->first;
-    return made->second;
+    const auto hash = std::hash<std::string_view>()(key);
+    if (const auto known = lanes_.find(key_ref{key, hash}); known != lanes_.end()) return *known->second;
+    if (spare_.empty()) spare_.push_back(pool_.emplace_back(std::make_unique<lane>()).get());
+    auto& made = *spare_.back();
+    spare_.pop_back();
+    made.key.assign(key);
+    made.hash = hash;
+    lanes_.emplace(made.ref(), &made);
+    return made;
 }
 
 std::uint32_t lanes::take_slot() {
@@ -42,7 +33,7 @@ std::uint32_t lanes::take_slot() {
 
 void lanes::add(spi::delivery item, steady_time opens_at) {
     auto& of = lane_of(item.msg.key().value_or(""));
-    if (!poisoned_.empty() && poisoned_.contains(std::string(of.key))) item.poisoned = true;
+    if (!poisoned_.empty() && poisoned_.contains(of.key)) item.poisoned = true;
     ++held_;
     held_bytes_ += item.msg.payload().size();
     const auto at = take_slot();
@@ -108,12 +99,12 @@ void lanes::shorter(lane& of) {
 void lanes::finish(lane* of) {
     if (of->first != none) return open_first(*of);
     of->now = lane::state::idle;
-    erase_if_done(*of);
+    retire(*of);
 }
 
-void lanes::erase_if_done(lane& of) {
-    auto node = lanes_.extract(lanes_.find(of.key));
-    if (spare_.size() < max_spare) spare_.push_back(std::move(node));
+void lanes::retire(lane& of) {
+    lanes_.erase(of.ref());
+    spare_.push_back(&of);
 }
 
 void lanes::put_back(lane* of, spi::delivery item) {
@@ -161,14 +152,17 @@ void lanes::poison(lane* of) {
 std::vector<spi::delivery> lanes::take_all() {
     std::vector<spi::delivery> all;
     all.reserve(held_);
-    for (auto each = lanes_.begin(); each != lanes_.end();) {
-        auto& of = each->second;
-        for (auto at = of.first; at != none; at = slots_[at].next)
+    std::vector<lane*> done;
+    for (const auto& [key, of] : lanes_) {
+        for (auto at = of->first; at != none; at = slots_[at].next)
             all.push_back(std::move(slots_[at].item));
-        of.first = of.last = none;
-        of.length = 0;
-        // A started one is still out, and says later how it ended.
-        each = of.now == lane::state::started ? std::next(each) : lanes_.erase(each);
+        of->first = of->last = none;
+        of->length = 0;
+        if (of->now != lane::state::started) done.push_back(of);  // a started one says later how it ended
+    }
+    for (auto* of : done) {
+        of->now = lane::state::idle;
+        retire(*of);
     }
     slots_.clear();
     free_slots_.clear();

@@ -2,13 +2,15 @@
 
 #include <shove/spi/delivery.hpp>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -78,24 +80,33 @@ private:
         steady_time opens_at{};
         std::uint32_t next = none;
     };
-    struct text_hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+    /// A key and its hash, which is computed once per message.
+    struct key_ref {
+        std::string_view text;
+        std::size_t hash = 0;
+        friend bool operator==(const key_ref& a, const key_ref& b) noexcept {
+            return a.hash == b.hash && a.text == b.text;
+        }
     };
-    using lane_map = std::unordered_map<std::string, lane, text_hash, std::equal_to<>>;
+    struct hash_of_ref {
+        using is_avalanching = void;
+        std::size_t operator()(const key_ref& key) const noexcept { return key.hash; }
+    };
 
     lane& lane_of(std::string_view key);
     std::uint32_t take_slot();
     void open(lane& of);
     void open_first(lane& of);
     void close_until(lane& of, steady_time when);
-    void erase_if_done(lane& of);
+    void retire(lane& of);
     void longer(lane& of);
     void shorter(lane& of);
 
     const std::size_t crowded_at_;
-    lane_map lanes_;
-    std::vector<lane_map::node_type> spare_;  ///< Nodes to use again: keys come and go with each message.
+    boost::unordered_flat_map<key_ref, lane*, hash_of_ref> lanes_;  ///< By the key's text in the lane.
+    std::vector<std::unique_ptr<lane>>
+        pool_;                  ///< All lanes there ever were at a time: keys come and go with each message.
+    std::vector<lane*> spare_;  ///< Those of them that no key has.
     std::vector<slot> slots_;
     std::vector<std::uint32_t> free_slots_;
     std::deque<lane*> open_;
@@ -117,7 +128,10 @@ private:
         waiting,  ///< In `due_`.
         idle,     ///< Nothing in it.
     };
-    std::string_view key;  ///< The map's.
+    key_ref ref() const noexcept { return {key, hash}; }
+
+    std::string key;
+    std::size_t hash = 0;
     std::uint32_t first = none;
     std::uint32_t last = none;
     std::uint32_t length = 0;
@@ -127,7 +141,7 @@ private:
 template <class F>
 void lanes::for_each_held(F f) const {
     for (const auto& [key, each] : lanes_) {
-        for (auto at = each.first; at != none; at = slots_[at].next)
+        for (auto at = each->first; at != none; at = slots_[at].next)
             f(slots_[at].item);
     }
 }
