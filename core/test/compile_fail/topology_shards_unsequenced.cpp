@@ -8,6 +8,7 @@ using namespace std::chrono_literals;
 constexpr auto skip = shove::sequence_failure::skip;
 
 struct orders : shove::topic<std::string, shove::raw> {
+    static std::string sequence_key(const std::string& message) { return message; }
 #ifdef FIXED
     static constexpr auto topology = shove::topology("orders").sequenced(skip).routing_shards(4).hold(1s).dlq();
 #else
