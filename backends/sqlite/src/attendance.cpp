@@ -90,7 +90,10 @@ std::vector<attendance::served> serve(store& file, claims& claiming, queue_state
     }
     for (auto& who : ready) {
         std::optional<std::int64_t> fence;
-        if (who->exclusive && !(fence = take_shard(file, queue, *who))) continue;
+        if (who->exclusive) {
+            fence = take_shard(file, queue, *who);
+            if (!fence) continue;
+        }
         auto taken = claiming.take(queue, std::min(share, who->room()), fence);
         if (taken.deliveries.empty()) break;
         batch.push_back({std::move(who), std::move(taken)});
