@@ -328,6 +328,29 @@ TEST_F(engine_sequenced, a_held_back_publish_is_not_attempted_at_its_timeout) {
     EXPECT_EQ(driver().count("publish"), 1U);
 }
 
+/// A renewal that finds a message settled meanwhile says nothing of the shard.
+TEST_F(engine_sequenced, what_was_settled_beside_a_renewal_is_not_lost) {
+    can.lease = 30s;
+    driver().hold_settles();
+    const counter renewals;
+    driver().on_extend([renewals](const std::vector<std::uint64_t>& tags) {
+        renewals.add();
+        return tags;
+    });
+    start_sequenced(noting());
+    deliver("a", "a1");
+    eventually("its settlement is with the driver", [&] { return driver().count("settle") == 1; });
+    advance_until("a renewal", 1s, [&] { return renewals.value() >= 1; });
+    driver().release_settles();
+    driver().on_extend({});
+    deliver("a", "a2");
+    eventually("the next one", [&] { return calls.size() == 2; });
+    wait_settled();
+    for (const auto& line : said.all())
+        EXPECT_EQ(line.find("was lost"), std::string::npos) << line;
+    EXPECT_EQ(consuming->stats("orders").leases_lost, 0U);
+}
+
 TEST_F(engine_sequenced, a_message_without_a_key_is_refused) {
     const auto sent = broker().publisher().try_publish(topic(spec(sequence_failure::skip)), "body");
     ASSERT_FALSE(sent);

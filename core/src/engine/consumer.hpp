@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "../decide/backoff.hpp"
@@ -168,6 +169,7 @@ private:
     void renew_leases();
     void leases_lost(const std::vector<std::uint64_t>& lost);
     std::vector<std::uint64_t> held_tags() const;
+    bool holds_any(const std::unordered_set<std::uint64_t>& tags) const;
     void release_unstarted();
     void release(spi::delivery item);
     void release_solo();

@@ -331,6 +331,13 @@ std::vector<std::uint64_t> consumer::held_tags() const {
     return tags;
 }
 
+/// Whether one of these is still held, and not with the driver to be settled: that says itself if it came too late.
+/// With the lock held.
+bool consumer::holds_any(const std::unordered_set<std::uint64_t>& tags) const {
+    const std::unordered_set<std::uint64_t> settling(settling_tags_.begin(), settling_tags_.end());
+    return std::ranges::any_of(held_tags(), [&](auto tag) { return tags.contains(tag) && !settling.contains(tag); });
+}
+
 /// Drops what now belongs to another consumer; running calls are told to stop, and the driver refuses
 /// their settlement.
 void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
@@ -338,7 +345,11 @@ void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
     std::size_t found = 0;  // what was settled meanwhile is not lost
     {
         lock_type lock(mutex_);
-        if (lanes_) return shard_lost();
+        if (lanes_) {
+            if (holds_any(gone)) shard_lost();
+            lock.unlock();
+            return pump();
+        }
         const auto drop = [&](std::deque<spi::delivery>& from) {
             found += std::erase_if(from, [&](const auto& item) { return gone.contains(item.tag); });
         };
