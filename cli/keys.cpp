@@ -85,14 +85,14 @@ exit_code release(session& with, const keys_command& options) {
 
 using work = exit_code (*)(session&, const keys_command&);
 
-CLI::App* add_one(CLI::App& parent, const std::string& name, const std::string& help, work todo, action& chosen,
+CLI::App* add_one(CLI::App& parent, const std::string& name, const std::string& help, work task, action& chosen,
                   const std::shared_ptr<keys_command>& options) {
     auto* command = parent.add_subcommand(name, help);
     command->footer(examples);
     command->add_option("QUEUE", options->queue, "The sequenced topic's queue")->required()->option_text("(required)");
     add_topology_options(*command, options->topology);
     command->callback(
-        [options, todo, &chosen] { chosen = [options, todo](session& with) { return todo(with, *options); }; });
+        [options, task, &chosen] { chosen = [options, task](session& with) { return task(with, *options); }; });
     return command;
 }
 

@@ -31,9 +31,9 @@ protected:
 };
 
 TEST_F(respawning, nothing_to_do) {
-    const auto todo = look(2, 2);
-    EXPECT_EQ(todo.spawn, 0U);
-    EXPECT_FALSE(todo.again);
+    const auto next = look(2, 2);
+    EXPECT_EQ(next.spawn, 0U);
+    EXPECT_FALSE(next.again);
 }
 
 TEST_F(respawning, waits_then_fills_up) {

@@ -37,12 +37,6 @@ struct batch_probe {
     }
 };
 
-void fill(stage& on, const runtime_topic& topic, std::size_t n) {
-    bodies kept;
-    const auto batch = numbered(kept, n);
-    ASSERT_TRUE(on.publisher().publish_batch(topic, batch).all_stored());
-}
-
 running consume(stage& on, const runtime_topic& topic, const batch_probe& handler, batch_options batch,
                 consumer_options how = {}) {
     auto group = on.group();
@@ -56,15 +50,13 @@ void wait_all(const batch_probe& handler, std::size_t n) {
 
 void by_number(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
-    fill(on, topic, 20);
+    publish_numbered(on, topic, 20);
     const batch_probe handler;
     auto consuming =
         consume(on, topic, handler, {.max_messages = 10, .max_age = patience() * 10}, consumer_options{}.sequential());
     wait_all(handler, 20);
     on.wait_empty(queue_of(topic));
-    bodies expected;
-    numbered(expected, 20);
-    EXPECT_EQ(handler.flat(), expected) << "one batch at a time, in order";
+    EXPECT_EQ(handler.flat(), numbered_bodies(20)) << "one batch at a time, in order";
     for (const auto& each : handler.calls.all())
         EXPECT_EQ(each.size(), 10U);
     consuming.stop();
@@ -76,14 +68,14 @@ void by_age(stage& on) {
     const auto topic = on.topic();
     const batch_probe handler;
     auto consuming = consume(on, topic, handler, {.max_messages = 1'000, .max_age = 50ms});
-    fill(on, topic, 3);
+    publish_numbered(on, topic, 3);
     wait_all(handler, 3);
     on.wait_empty(queue_of(topic));
 }
 
 void by_bytes(stage& on) {
     const auto topic = on.topic();
-    fill(on, topic, 10);  // two bytes each
+    publish_numbered(on, topic, 10);  // two bytes each
     const batch_probe handler;
     auto consuming = consume(on, topic, handler, {.max_age = 10ms, .max_bytes = 5});
     wait_all(handler, 10);
@@ -93,7 +85,7 @@ void by_bytes(stage& on) {
 
 void own_outcomes(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
-    fill(on, topic, 6);
+    publish_numbered(on, topic, 6);
     const batch_probe handler{[](const std::string& body, const delivery& info) {
         if (body == "m1") return reject("not this one");
         if (body == "m3" && info.attempt() <= 2) return retry("not yet");
@@ -116,7 +108,7 @@ void own_outcomes(stage& on) {
 /// G4, which the reference does not keep for batches: each message is called `1 + max_retries` times.
 void budget(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
-    fill(on, topic, 3);
+    publish_numbered(on, topic, 3);
     const batch_probe handler{
         [](const std::string& body, const delivery&) { return body == "m1" ? retry("no") : ack; }};
     auto consuming = consume(on, topic, handler, {.max_messages = 3, .max_age = 5ms}, {.max_retries = 2});
@@ -130,7 +122,7 @@ void budget(stage& on) {
 /// The whole batch fails each time; what cannot be decoded is dead at once, and once.
 void poison_alone(stage& on) {
     auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
-    fill(on, topic, 4);
+    publish_numbered(on, topic, 4);
     topic.check = [](std::span<const std::byte> body) {
         return text_of(body) == "m2" ? result<void>(error(errc::decode_failed, "not m2")) : result<void>();
     };
@@ -157,7 +149,7 @@ void poison_alone(stage& on) {
 
 void flushed_at_stop(stage& on) {
     const auto topic = on.topic();
-    fill(on, topic, 5);
+    publish_numbered(on, topic, 5);
     const batch_probe handler;
     auto consuming = consume(on, topic, handler, {.max_messages = 1'000, .max_age = patience() * 10});
     eventually("all are held", [&] { return consuming.stats(queue_of(topic)).unsettled == 5; });
@@ -171,7 +163,7 @@ void flushed_at_stop(stage& on) {
 void ledger_of_many(stage& on) {
     constexpr std::size_t n = 300;
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    fill(on, topic, n);
+    publish_numbered(on, topic, n);
     const batch_probe handler{[](const std::string& body, const delivery& info) {
         const auto number = std::stoul(body.substr(1));
         if (number % 7 == 0) return reject;

@@ -27,18 +27,6 @@ running subscribe(stage& on, const runtime_topic& topic, probe handler, consumer
     return running(std::move(group));
 }
 
-void fill(stage& on, const runtime_topic& topic, std::size_t n) {
-    std::vector<std::string> bodies;
-    ASSERT_TRUE(on.publisher().publish_batch(topic, numbered(bodies, n)).all_stored());
-}
-
-std::vector<std::string> bodies(std::size_t n) {
-    std::vector<std::string> made;
-    for (std::size_t i = 0; i < n; ++i)
-        made.push_back("m" + std::to_string(i));
-    return made;
-}
-
 /// Messages in all queues.
 std::uint64_t kept(stage& on) {
     std::uint64_t sum = 0;
@@ -66,22 +54,22 @@ void each_gets_everything(stage& on) {
         EXPECT_FALSE(call.redelivered);
     }
     auto third = subscribe(on, topic, three);
-    fill(on, topic, 40);
-    EXPECT_EQ(payloads(three.wait(40)), bodies(40)) << "in order, and nothing from before";
-    auto all = bodies(40);
+    publish_numbered(on, topic, 40);
+    EXPECT_EQ(payloads(three.wait(40)), numbered_bodies(40)) << "in order, and nothing from before";
+    auto all = numbered_bodies(40);
     all.insert(all.begin(), "first");
     EXPECT_EQ(payloads(one.wait(41)), all);
     EXPECT_EQ(payloads(two.wait(41)), all);
     for (auto* each : {&first, &second, &third})
         EXPECT_TRUE(each->stop().clean());
-    fill(on, topic, 5);
+    publish_numbered(on, topic, 5);
     EXPECT_EQ(one.size(), 41U);
 }
 
 void nobody_listens(stage& on) {
     const auto topic = broadcast_topic(on);
     EXPECT_TRUE(on.publisher().try_publish(topic, "to nobody"));
-    fill(on, topic, 10);
+    publish_numbered(on, topic, 10);
     EXPECT_EQ(on.broker().depth(topic).ready, 0U);
     const probe handler;
     auto listening = subscribe(on, topic, handler);
@@ -101,7 +89,7 @@ void nothing_is_left(stage& on) {
         });
         auto listening = subscribe(on, topic, handler);
         const opens_at_exit opener(hold);
-        fill(on, topic, 10);
+        publish_numbered(on, topic, 10);
         hold.arrivals().wait(1, "the first call");
         auto stopping = std::async(std::launch::async, [&] { return listening.stop(); });
         hold.open();
@@ -138,8 +126,8 @@ void failures_are_discarded(stage& on) {
     const probe other;
     auto listening = subscribe(on, topic, handler, consumer_options{.max_retries = 5});
     auto beside = subscribe(on, topic, other);
-    fill(on, topic, 6);
-    EXPECT_EQ(payloads(handler.wait(6)), bodies(6)) << "one call each";
+    publish_numbered(on, topic, 6);
+    EXPECT_EQ(payloads(handler.wait(6)), numbered_bodies(6)) << "one call each";
     EXPECT_EQ(other.wait(6).size(), 6U);
     EXPECT_TRUE(listening.stop().clean());
     const auto stats = listening.stats(queue_of(topic));
@@ -166,8 +154,8 @@ void a_timeout_is_discarded(stage& on) {
         throw std::runtime_error("told to stop");
     });
     auto listening = subscribe(on, topic, handler, consumer_options{.handler_timeout = 20ms});
-    fill(on, topic, 2);
-    EXPECT_EQ(payloads(handler.wait(2)), bodies(2));
+    publish_numbered(on, topic, 2);
+    EXPECT_EQ(payloads(handler.wait(2)), numbered_bodies(2));
     EXPECT_TRUE(listening.stop().clean());
     const auto stats = listening.stats(queue_of(topic));
     EXPECT_EQ(stats.timeouts, 1U);
@@ -183,7 +171,7 @@ void defer_keeps_its_place(stage& on) {
     const probe other;
     auto listening = subscribe(on, topic, handler, consumer_options{.prefetch = 50});
     auto beside = subscribe(on, topic, other);
-    fill(on, topic, 3);
+    publish_numbered(on, topic, 3);
     const auto calls = handler.wait(4);
     EXPECT_EQ(payloads(calls), (std::vector<std::string>{"m0", "m0", "m1", "m2"}));
     EXPECT_GE(calls[1].called_at - calls[0].called_at, 990ms) << "it did not wait";
@@ -191,7 +179,7 @@ void defer_keeps_its_place(stage& on) {
     EXPECT_EQ(calls[1].attempt, 1U) << "a defer costs nothing";
     EXPECT_TRUE(calls[1].redelivered);
     const auto beside_it = other.wait(3);
-    EXPECT_EQ(payloads(beside_it), bodies(3)) << "it is deferred for one subscriber only";
+    EXPECT_EQ(payloads(beside_it), numbered_bodies(3)) << "it is deferred for one subscriber only";
     EXPECT_LT(beside_it.back().called_at, calls[1].called_at);
     EXPECT_TRUE(listening.stop().clean());
     EXPECT_EQ(listening.stats(queue_of(topic)).deferred, 1U);
@@ -201,7 +189,7 @@ void a_stop_cuts_the_wait(stage& on) {
     const auto topic = broadcast_topic(on);
     const probe handler(defer);
     auto listening = subscribe(on, topic, handler);
-    fill(on, topic, 2);
+    publish_numbered(on, topic, 2);
     handler.wait(1);
     eventually("it is deferred", [&] { return listening.stats(queue_of(topic)).deferred == 1; });
     const auto from = std::chrono::steady_clock::now();
@@ -222,8 +210,8 @@ void one_at_a_time(stage& on) {
         return ack;
     });
     auto listening = subscribe(on, topic, handler, consumer_options{.consumers = {2, 4}, .prefetch = 50});
-    fill(on, topic, 100);
-    EXPECT_EQ(payloads(handler.wait(100)), bodies(100));
+    publish_numbered(on, topic, 100);
+    EXPECT_EQ(payloads(handler.wait(100)), numbered_bodies(100));
     EXPECT_EQ(most, 1) << "whatever the options say";
     EXPECT_EQ(listening.stats(queue_of(topic)).consumers, 1U);
     EXPECT_TRUE(listening.stop().clean());
@@ -291,7 +279,7 @@ void the_slowest_sets_the_pace(stage& on) {
     auto waiting = subscribe(on, topic, slow);
     auto listening = subscribe(on, topic, quick);
     const opens_at_exit opener(hold);
-    fill(on, topic, 3);
+    publish_numbered(on, topic, 3);
     quick.wait(3);
     publish_options how;
     how.when_full = when_full::fail;
@@ -319,7 +307,7 @@ void one_that_leaves_makes_room(stage& on) {
     });
     auto waiting = subscribe(on, topic, slow);
     const opens_at_exit opener(hold);
-    fill(on, topic, 2);
+    publish_numbered(on, topic, 2);
     hold.arrivals().wait(1, "the first call");
     const counter stored;
     std::jthread publishing([&, publisher = on.publisher()] {
@@ -343,8 +331,8 @@ void between_brokers(stage& on) {
     running over_there(std::move(group));
     for (int i = 0; i < 20; ++i)
         (i % 2 ? other : on.broker()).publisher().publish(topic, "m" + std::to_string(i));
-    EXPECT_EQ(payloads(here.wait(20)), bodies(20));
-    EXPECT_EQ(payloads(there.wait(20)), bodies(20));
+    EXPECT_EQ(payloads(here.wait(20)), numbered_bodies(20));
+    EXPECT_EQ(payloads(there.wait(20)), numbered_bodies(20));
     EXPECT_TRUE(over_there.stop().clean());
     EXPECT_TRUE(listening.stop().clean());
 }
@@ -396,11 +384,11 @@ void between_processes(stage& on) {
     told["ledger"] = two.string();
     child_process second("hear", told);
     eventually("both have subscribed", [&] { return noted(one, 'S').size() + noted(two, 'S').size() == 2; });
-    fill(on, topic, 30);
+    publish_numbered(on, topic, 30);
     EXPECT_EQ(first.wait(), 0);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_EQ(noted(one, 'H'), bodies(30));
-    EXPECT_EQ(noted(two, 'H'), bodies(30));
+    EXPECT_EQ(noted(one, 'H'), numbered_bodies(30));
+    EXPECT_EQ(noted(two, 'H'), numbered_bodies(30));
     eventually("nothing is left", [&] { return kept(on) == 0; });
 }
 
@@ -415,7 +403,7 @@ void a_killed_one_leaves_nothing(stage& on) {
                                  {"stuck", "yes"},
                                  {"ledger", file.string()}});
     eventually("it has subscribed", [&] { return !noted(file, 'S').empty(); });
-    fill(on, topic, 10);
+    publish_numbered(on, topic, 10);
     eventually("it hears", [&] { return !noted(file, 'H').empty(); });
     EXPECT_EQ(kept(on), 10U);
     other.kill();

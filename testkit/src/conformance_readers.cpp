@@ -38,18 +38,6 @@ pair_of_topics declared_pair(stage& on) {
     return {base, reader};
 }
 
-void fill(stage& on, const runtime_topic& topic, std::size_t n) {
-    std::vector<std::string> bodies;
-    ASSERT_TRUE(on.publisher().publish_batch(topic, numbered(bodies, n)).all_stored());
-}
-
-std::vector<std::string> bodies(std::size_t n) {
-    std::vector<std::string> made;
-    for (std::size_t i = 0; i < n; ++i)
-        made.push_back("m" + std::to_string(i));
-    return made;
-}
-
 void each_gets_everything(stage& on) {
     const auto [base, reader] = declared_pair(on);
     publish_options how;
@@ -57,7 +45,7 @@ void each_gets_everything(stage& on) {
     how.headers.add("x-tenant", "acme").add("number", 5);
     how.expires_in = 1h;
     const auto id = on.publisher().publish(base, "first", how).id();
-    fill(on, base, 40);
+    publish_numbered(on, base, 40);
     const auto here = on.take(base, 41);
     const auto there = on.take(reader, 41);
     EXPECT_EQ(payloads(there), payloads(here)) << "the same, in the same order";
@@ -111,7 +99,7 @@ void the_main_readers_letters_stay_its_own(stage& on) {
 
 void a_slow_one_holds_nobody_up(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    fill(on, base, 20);
+    publish_numbered(on, base, 20);
     const gate hold;
     const probe slow([hold](const seen&, const delivery&) {
         hold.arrive();
@@ -124,7 +112,7 @@ void a_slow_one_holds_nobody_up(stage& on) {
     on.wait_empty(queue_of(base));
     EXPECT_EQ(slow.size(), 1U);
     hold.open();
-    EXPECT_EQ(payloads(slow.wait(20)), bodies(20));
+    EXPECT_EQ(payloads(slow.wait(20)), numbered_bodies(20));
     EXPECT_TRUE(waiting.stop().clean());
 }
 
@@ -166,9 +154,9 @@ void several_readers(stage& on) {
         readers.push_back(reader_of(base, name));
         on.broker().declare(readers.back());
     }
-    fill(on, base, 10);
+    publish_numbered(on, base, 10);
     for (const auto& each : readers)
-        EXPECT_EQ(payloads(on.take(each, 10)), bodies(10));
+        EXPECT_EQ(payloads(on.take(each, 10)), numbered_bodies(10));
     EXPECT_EQ(on.broker().depth(base).ready, 10U) << "the queue's own consumers have theirs";
 }
 
@@ -178,7 +166,7 @@ void consumers_of_a_reader_share(stage& on) {
     const probe two;
     auto first = on.consume(reader, one);
     auto second = on.consume(reader, two);
-    fill(on, base, 50);
+    publish_numbered(on, base, 50);
     eventually("all handled", [&] { return one.size() + two.size() >= 50; });
     on.wait_empty(place_of(reader));
     EXPECT_EQ(one.size() + two.size(), 50U);
@@ -216,7 +204,7 @@ void replayed_to_the_one_that_failed(stage& on) {
 void the_slowest_sets_the_pace(stage& on) {
     on.bound(3);
     const auto [base, reader] = declared_pair(on);
-    fill(on, base, 3);
+    publish_numbered(on, base, 3);
     EXPECT_EQ(on.take(base, 3).size(), 3U);
     on.wait_empty(queue_of(base));
     publish_options how;

@@ -112,11 +112,22 @@ std::string every_byte(std::size_t size) {
     return made;
 }
 
-std::vector<any_publisher::raw_outgoing> numbered(std::vector<std::string>& kept, std::size_t n) {
-    kept.clear();
+std::vector<std::string> numbered_bodies(std::size_t n) {
+    std::vector<std::string> made;
+    made.reserve(n);
     for (std::size_t i = 0; i < n; ++i)
-        kept.push_back("m" + std::to_string(i));
+        made.push_back("m" + std::to_string(i));
+    return made;
+}
+
+std::vector<any_publisher::raw_outgoing> numbered(std::vector<std::string>& kept, std::size_t n) {
+    kept = numbered_bodies(n);
     return {kept.begin(), kept.end()};
+}
+
+void publish_numbered(stage& on, const runtime_topic& topic, std::size_t n) {
+    std::vector<std::string> bodies;
+    ASSERT_TRUE(on.publisher().publish_batch(topic, numbered(bodies, n)).all_stored());
 }
 
 publish_options delayed(milliseconds delay) {

@@ -153,6 +153,9 @@ std::string text_of(std::span<const std::byte> bytes);
 std::string every_byte(std::size_t size);
 /// `m0`, `m1`, …: bodies for a batch; the views into `kept` live as long as it.
 std::vector<any_publisher::raw_outgoing> numbered(std::vector<std::string>& kept, std::size_t n);
+std::vector<std::string> numbered_bodies(std::size_t n);
+/// Publishes them in one batch.
+void publish_numbered(stage& on, const runtime_topic& topic, std::size_t n);
 std::vector<std::string> payloads(const std::vector<seen>& from);
 /// Options with one thing set.
 publish_options delayed(milliseconds delay);

@@ -16,16 +16,16 @@ void respawner::look_soon() {
 void respawner::look() {
     const auto ended = crew_->sweep();  // their handlers are destroyed here, with no lock held
     if (declaring_ || crew_->draining() || broker_->closed()) return;
-    const auto todo = decision_.look(broker_->clock().now(), crew_->count().live, crew_->target(), broker_->random());
-    say(todo.what);
-    if (todo.again) {
-        alarm_.set(*todo.again, [weak = weak_from_this()] {
+    const auto next = decision_.look(broker_->clock().now(), crew_->count().live, crew_->target(), broker_->random());
+    say(next.what);
+    if (next.again) {
+        alarm_.set(*next.again, [weak = weak_from_this()] {
             if (auto self = weak.lock()) self->look_soon();
         });
     } else {
         alarm_.clear();
     }
-    if (todo.spawn > 0) begin_round(todo.spawn);
+    if (next.spawn > 0) begin_round(next.spawn);
 }
 
 void respawner::say(decide::respawn::event what) const {
