@@ -152,9 +152,8 @@ void use_write_ahead_log(database& db) {
     }
 }
 
-}  // namespace
-
-void check_identity(database& db) {
+/// The check itself; the caller's transaction makes the three answers belong together.
+void check_what_is_there(database& db) {
     const auto id = db.number("PRAGMA application_id");
     const auto version = db.number("PRAGMA user_version");
     if (!db.ok()) return;
@@ -172,9 +171,18 @@ void check_identity(database& db) {
     }
 }
 
+}  // namespace
+
+void check_identity(database& db) {
+    // One transaction: another process may be writing the very first schema between two statements.
+    db.run("BEGIN");
+    check_what_is_there(db);
+    if (db.in_transaction()) sqlite3_exec(db.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
 void migrate(database& db, std::string_view boot_id, std::int64_t now_us) {
     db.run("BEGIN IMMEDIATE");
-    check_identity(db);
+    check_what_is_there(db);
     const auto found = static_cast<int>(db.number("PRAGMA user_version"));
     for (int version = found; db.ok() && version < schema_version; ++version) {
         db.run(steps[static_cast<std::size_t>(version)]);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iostream>
 #include <thread>
 
 namespace shove::sqlite_test {
@@ -114,7 +115,8 @@ TEST_F(file_test, eight_processes_open_a_new_file_at_once) {
                 client c(folder.file());
                 c.declare(orders);
                 c.publish(orders, {"x"});
-            } catch (const std::exception&) {
+            } catch (const std::exception& cause) {
+                std::cerr << cause.what() << '\n';
                 ::_exit(3);
             }
             ::_exit(testing::Test::HasFailure() ? 4 : 0);
