@@ -275,6 +275,98 @@ TEST_F(engine_scaling, a_fixed_number_is_left_alone) {
     EXPECT_EQ(clock->pending(), 0U);
 }
 
+/// Two shards, each read by one consumer.
+class engine_scaling_shards : public engine_scaling {
+protected:
+    gate hold;
+    opens_at_exit opener{hold};
+    std::optional<any_group> consuming;
+
+    engine_scaling_shards() { can.key_order = true; }
+    void start_shards(consumer_range range) {
+        consuming.emplace(broker().consumer_group());
+        consuming->add(
+            topic(shove::topology("orders").hold(1s).dlq().sequenced(sequence_failure::skip).routing_shards(2)),
+            [hold = hold](std::span<const std::byte>, const delivery&) {
+                hold.arrive();
+                return ack;
+            },
+            {.consumers = range, .prefetch = 4, .handler_timeout = std::nullopt});
+        consuming->enable_autoscaling(at_once());
+        consuming->start();
+    }
+    /// Delivers messages of as many keys, so that none waits for another.
+    void deliver(int n) {
+        for (int i = 0; i < n; ++i) {
+            const auto key = std::to_string(next_++);
+            message_parts parts;
+            parts.id = key;
+            parts.key = key;
+            spi::delivery one;
+            one.msg = message::make(parts);
+            driver().deliver(std::move(one));
+        }
+    }
+    std::uint64_t running() const { return consuming->stats("orders").running; }
+    void TearDown() override {
+        hold.open();
+        EXPECT_TRUE(!consuming || consuming->stop(1h).clean());
+        consuming.reset();
+        engine_scaling::TearDown();
+    }
+
+private:
+    int next_ = 0;
+};
+
+TEST_F(engine_scaling_shards, more_calls_at_once_and_never_more_readers) {
+    start_shards({1, 2});
+    deliver(64);
+    hold.arrivals().wait(4, "as many calls as one consumer makes");
+    auto first = poll(action::hold);
+    EXPECT_EQ(running(), 4U) << "two of each shard";
+    EXPECT_EQ(first.seen.consumers, 1U);
+    EXPECT_EQ(first.seen.busy, 1U);
+    EXPECT_EQ(first.seen.min, 1U);
+    EXPECT_EQ(first.seen.max, 2U);
+    EXPECT_EQ(poll(action::up).changed, 1U);
+    hold.arrivals().wait(8, "as many calls as two consumers make");
+    EXPECT_EQ(running(), 8U);
+    EXPECT_EQ(poll(action::up).changed, 0U) << "over the maximum";
+    EXPECT_EQ(driver().count("subscribe"), 2U) << "one reader per shard";
+    const auto busy = poll(action::down);
+    EXPECT_EQ(busy.seen.busy, 2U);
+    EXPECT_EQ(busy.changed, 0U) << "both are busy";
+    hold.open();
+    wait_settled();
+    eventually("no call runs", [&] { return running() == 0; });
+    EXPECT_EQ(poll(action::down).changed, 1U);
+    EXPECT_EQ(poll(action::down).changed, 0U) << "under the minimum";
+}
+
+TEST_F(engine_scaling_shards, the_backlog_is_that_of_all_shards) {
+    recorder<std::string> asked;
+    driver().on_depth([asked](const std::string& queue) {
+        asked.add(queue);
+        return much();
+    });
+    start_shards({1, 2});
+    EXPECT_EQ(poll(action::hold).seen.ready, 2'000U);
+    auto names = asked.all();
+    std::ranges::sort(names);
+    EXPECT_EQ(names, (std::vector<std::string>{"orders-seq-0", "orders-seq-1"}));
+    driver().on_depth([](const std::string& queue) {
+        if (queue == "orders-seq-1") return depth_answer(error(errc::not_connected, "no route"));
+        return much();
+    });
+    EXPECT_NE(poll(action::up).decision.reason.find("no route"), std::string::npos);
+}
+
+TEST_F(engine_scaling_shards, no_more_than_there_are_shards) {
+    start_shards({1, 100});
+    EXPECT_EQ(poll(action::hold).seen.max, 2U);
+}
+
 TEST_F(engine_scaling, without_an_autoscaler_a_range_stays_at_its_minimum) {
     start(always(ack), {.consumers = {2, 8}});
     clock->advance(10min);

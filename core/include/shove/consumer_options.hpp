@@ -12,6 +12,10 @@ namespace shove {
 
 /// How many consumers a registration runs: it starts with `min`, and the autoscaler keeps between the two.
 /// Without `consumer_group::enable_autoscaling` it stays at `min`.
+/// Of a sequenced topic each shard has exactly one consumer, whatever is said here. A range says there, where the group
+/// scales itself, how many handler calls all shards together make at once: as many as `n` consumers would, spread
+/// evenly over the shards, `n` from `min` to `max`, at most the number of shards. Otherwise each shard makes up to
+/// `prefetch`.
 struct consumer_range {
     std::uint32_t min = 1;
     std::uint32_t max = 1;

@@ -36,11 +36,11 @@ consumer::consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::f
       policy_(policy_of(plan_, core_->capabilities())),
       limits_{plan_.options.max_message_bytes},
       coroutine_(plan_.handler->is_coroutine()),
-      concurrency_(plan_.calls_at_once()),
-      max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())),
       flush_at_(std::min<std::size_t>(64, std::max<std::size_t>(1, plan_.options.prefetch / 4))),
       changed_(std::move(changed)),
-      place_(plan_.place()) {
+      place_(plan_.place()),
+      concurrency_(plan_.calls_at_once()),
+      max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())) {
     if (plan_.shard) lanes_ = std::make_unique<decide::lanes>(plan_.options.max_pending_per_key);
     if (plan_.batch) batches_ = std::make_unique<decide::batcher>(*plan_.batch);
     if (coroutine_) strand_.emplace(boost::asio::make_strand(core_->executor()));
@@ -123,6 +123,15 @@ bool consumer::begin_drain(bool only_if_idle) {
     if (subscription) subscription->cancel_receive();
     pump();
     return true;
+}
+
+void consumer::limit_calls(std::size_t most) {
+    {
+        lock_type lock(mutex_);
+        concurrency_ = std::min(most, plan_.calls_at_once());
+        max_workers_ = std::min<std::size_t>(concurrency_, core_->workers().size());
+    }
+    pump();
 }
 
 /// Closes the subscription once everything is settled; unlocks if it does.

@@ -42,6 +42,7 @@ struct consumer_plan {
     std::optional<std::uint16_t> shard{};        ///< Of a sequenced topic.
     std::optional<batch_options> batch{};        ///< Handled in batches.
     std::optional<broadcast_start> broadcast{};  ///< Of a broadcast topic.
+    std::optional<consumer_range> calls{};       ///< Of a sequenced topic that is scaled: calls as of so many consumers.
 
     /// Handler calls that one consumer makes at most at a time.
     std::size_t calls_at_once() const noexcept {
@@ -122,6 +123,8 @@ public:
     /// Stops fetching, gives back what was not started, waits for the rest, closes the subscription.
     /// @param only_if_idle  Not if it holds a message. Gives whether the drain has begun by this.
     bool begin_drain(bool only_if_idle = false);
+    /// Makes at most so many calls at once from now on, within its own bounds; running ones are left alone.
+    void limit_calls(std::size_t most);
     /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
     void report_left(run_outcome& outcome);
 
@@ -238,14 +241,14 @@ private:
     const decide::failure_policy policy_;
     const decide::size_limits limits_;
     const bool coroutine_;
-    const std::size_t concurrency_;  ///< Calls at once.
-    const std::size_t max_workers_;
     const std::size_t flush_at_;
     const std::function<void()> changed_;
     const std::string place_;
 
     mutable adaptive_mutex mutex_;
     phase phase_ = phase::subscribing;
+    std::size_t concurrency_;  ///< Calls at once.
+    std::size_t max_workers_;
     std::shared_ptr<spi::subscription> subscription_;
     bool subscribed_once_ = false;
     consumer_end end_;

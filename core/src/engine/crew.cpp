@@ -48,12 +48,16 @@ std::shared_ptr<consumer> crew::make_one() {
     auto own = plan_;
     own.name = plan_.place() + "-" + std::to_string(next_name_++);
     own.handler = make_();
+    std::optional<std::size_t> limit;
     {
         const std::lock_guard lock(mutex_);
         coroutine_ = own.handler->is_coroutine();
+        limit = call_limit_;
     }
     if (meter_) own.handler = measured(std::move(own.handler), meter_, broker_->clock());
-    return std::make_shared<consumer>(broker_, std::move(own), changed_);
+    auto made = std::make_shared<consumer>(broker_, std::move(own), changed_);
+    if (limit) made->limit_calls(*limit);
+    return made;
 }
 
 crew::consumers crew::hire(std::uint32_t n) {
@@ -98,6 +102,17 @@ std::uint32_t crew::retire(std::uint32_t n) {
         --target_;
     }
     return told;
+}
+
+void crew::limit_calls(std::size_t most) {
+    consumers all;
+    {
+        const std::lock_guard lock(mutex_);
+        call_limit_ = most;
+        all = working_;
+    }
+    for (const auto& c : all)
+        c->limit_calls(most);
 }
 
 void crew::begin_drain() {
@@ -159,11 +174,13 @@ crew::headcount crew::count() const {
         consumer_stats own;
         c->add_stats(own);
         all.unsettled += own.unsettled;
+        all.running += own.running;
         if (!alive(*c)) continue;
         ++found.live;
         if (own.unsettled > 0 || own.running > 0) ++found.busy;
     }
     found.held = all.unsettled;
+    found.running = all.running;
     return found;
 }
 

@@ -29,8 +29,9 @@ public:
     /// Handler calls that one consumer makes at most at a time; of a plain handler: no more than there are threads.
     std::size_t calls_at_once() const;
     /// Has calls measured from now on.
-    void measure() { meter_ = std::make_shared<service_meter>(); }
-    std::optional<std::chrono::nanoseconds> service_time() { return meter_ ? meter_->mean() : std::nullopt; }
+    void measure(std::shared_ptr<service_meter> meter) { meter_ = std::move(meter); }
+    /// Has each of them, those to come too, make at most so many calls at once.
+    void limit_calls(std::size_t most);
 
     /// Makes consumers for the caller to start; none once the drain has begun. One call at a time. Throws what
     /// the factory throws; then none was made.
@@ -56,6 +57,7 @@ public:
         std::uint32_t live = 0;  ///< Neither ended nor told to.
         std::uint32_t busy = 0;  ///< Of these, those that hold a message.
         std::uint64_t held = 0;  ///< Messages that all hold, those that drain too.
+        std::uint64_t running = 0;  ///< Calls that run.
     };
     headcount count() const;
     bool draining() const;
@@ -83,6 +85,7 @@ private:
     bool coroutine_ = false;
     bool draining_ = false;
     std::uint32_t target_;
+    std::optional<std::size_t> call_limit_;
     consumers working_;
     consumers leaving_;
     consumer_stats gone_;  ///< Counts of those that were swept.

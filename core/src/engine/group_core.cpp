@@ -45,9 +45,12 @@ void group_core::add(registration what, handler_factory make) {
         refuse(errc::invalid_argument, "queue '" + plan.queue() + "' is registered in this group already");
     }
     if (plan.dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
-    plan.options.consumers = 1;  // each shard has one reader
+    const auto shards = plan.topology->sequencing->shards();
+    auto& range = plan.options.consumers;
+    if (range.min != range.max) plan.calls.emplace(std::min<std::uint32_t>(range.min, shards), std::min<std::uint32_t>(range.max, shards));
+    range = 1;  // each shard has one reader
     const auto shared = std::make_shared<handler_factory>(std::move(make));
-    for (std::uint16_t i = 0; i < plan.topology->sequencing->shards(); ++i) {
+    for (std::uint16_t i = 0; i < shards; ++i) {
         plan.shard = i;
         hire_crew(plan, [shared] { return (*shared)(); });
     }
@@ -89,8 +92,14 @@ void group_core::enter_start() {
     phase_ = phase::running;
     if (!scaling_) return;
     scaler_ = std::make_shared<scaler>(broker_, *scaling_);
-    for (const auto& k : keepers_)
-        scaler_->watch(k);
+    for (auto at = keepers_.begin(); at != keepers_.end();) {
+        const auto& plan = (*at)->members().plan();
+        const auto& range = plan.options.consumers;
+        const auto end = at + (plan.shard ? plan.topology->sequencing->shards() : 1);  // shards stand side by side
+        if (plan.calls) scaler_->watch(std::make_unique<scaled_shards>(keepers(at, end)));
+        if (range.min != range.max) scaler_->watch(std::make_unique<scaled_crew>(*at));
+        at = end;
+    }
 }
 
 /// Makes the first consumers. If a factory throws, those already made end, and the group with them.

@@ -1,10 +1,47 @@
 #include "scaler.hpp"
 
-#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "broker_core.hpp"
 
 namespace shove::detail {
+namespace {
+
+/// Adds up what waits in several queues; the first error counts for all.
+void ready_of(spi::driver& driver, const std::vector<std::string>& queues,
+              std::function<void(result<std::uint64_t>)> done) {
+    struct gathering {
+        std::mutex mutex;
+        std::size_t missing;
+        std::uint64_t ready = 0;
+        std::optional<error> failure;
+        std::function<void(result<std::uint64_t>)> done;
+    };
+    auto sum = std::make_shared<gathering>();
+    sum->missing = queues.size();
+    sum->done = std::move(done);
+    for (const auto& queue : queues) {
+        driver.depth(queue, [sum](result<spi::queue_depth> depth) {
+            {
+                const std::lock_guard lock(sum->mutex);
+                if (depth) {
+                    sum->ready += depth->ready;
+                } else if (!sum->failure) {
+                    sum->failure = depth.error();
+                }
+                if (--sum->missing > 0) return;
+            }
+            if (sum->failure) return sum->done(*sum->failure);
+            sum->done(sum->ready);
+        });
+    }
+}
+
+}  // namespace
 
 void check_scaling(const autoscaler_options& options) {
     const auto refuse = [](const std::string& name, milliseconds value, const char* rule) {
@@ -23,11 +60,8 @@ scaler::scaler(std::shared_ptr<broker_core> broker, autoscaler_options options)
       strategy_(options_.strategy ? options_.strategy : threshold_strategy(options_.up, options_.down)),
       alarm_(broker_->clock()) {}
 
-void scaler::watch(const std::shared_ptr<respawner>& keeper) {
-    const auto& range = keeper->members().plan().options.consumers;
-    if (range.min == range.max) return;
-    keeper->members().measure();
-    watched_.push_back({keeper, decide::scale_governor(options_.hysteresis, options_.cooldown)});
+void scaler::watch(std::unique_ptr<scaled> what) {
+    watched_.push_back({std::move(what), decide::scale_governor(options_.hysteresis, options_.cooldown)});
 }
 
 void scaler::start() {
@@ -56,64 +90,45 @@ void scaler::poll(steady_time now) {
 
 void scaler::ask(std::size_t which, steady_time now) {
     auto& at = watched_[which];
-    const auto& queue = at.keeper->members().plan().queue();
     if (at.asking) {
         at.governor.blind();
-        return report({look(at, {}), scale_decision::hold("the depth of '" + queue + "' has not been told yet")});
+        return report({at.what->look(), scale_decision::hold("the depth of '" + at.what->queue() +
+                                                             "' has not been told yet")});
     }
     at.asking = true;
-    broker_->driver().depth(queue, [weak = weak_from_this(), which, now](result<spi::queue_depth> depth) {
+    ready_of(broker_->driver(), at.what->places(), [weak = weak_from_this(), which, now](result<std::uint64_t> ready) {
         const auto self = weak.lock();
         if (!self) return;
-        self->broker_->supervising().post([weak, which, now, depth = std::move(depth)] {
-            if (auto same = weak.lock()) same->answered(which, depth, now);
+        self->broker_->supervising().post([weak, which, now, ready = std::move(ready)] {
+            if (auto same = weak.lock()) same->answered(which, ready, now);
         });
     });
 }
 
-void scaler::answered(std::size_t which, const result<spi::queue_depth>& depth, steady_time now) {
+void scaler::answered(std::size_t which, const result<std::uint64_t>& ready, steady_time now) {
     auto& at = watched_[which];
-    auto& members = at.keeper->members();
     at.asking = false;
-    if (members.draining()) return;
-    const auto& queue = members.plan().queue();
-    if (!depth) {
+    if (at.what->draining()) return;
+    auto seen = at.what->look();
+    if (!ready) {
         at.governor.blind();
-        const auto text = "the depth of '" + queue + "' is not known: " + depth.error().message();
+        const auto text = "the depth of '" + seen.queue + "' is not known: " + ready.error().message();
         if (!std::exchange(at.failing, true)) broker_->log(log_level::warning, text);
-        return report({look(at, {}), scale_decision::hold(text)});
+        return report({seen, scale_decision::hold(text)});
     }
     at.failing = false;
-    const auto seen = look(at, *depth);
-    if (const auto target = members.target(); seen.consumers < target) {
+    seen.ready = *ready;
+    if (const auto target = at.what->target(); seen.consumers < target) {
         at.governor.blind();
-        at.keeper->look_soon();
+        at.what->look_soon();
         return report({seen, scale_decision::hold(std::to_string(seen.consumers) + " of " + std::to_string(target) +
                                                   " consumers run; the others are being replaced")});
     }
     const auto decision = at.governor.judge(seen, wish(seen), now);
-    const auto changed = carry_out(members, decision);
+    const auto changed = carry_out(*at.what, decision);
     // A factory that throws is not asked again at the next poll.
     if (changed > 0 || decision.what == scale_decision::action::up) at.governor.changed(now);
     report({seen, decision, changed});
-}
-
-scale_snapshot scaler::look(watched& at, const spi::queue_depth& depth) const {
-    auto& members = at.keeper->members();
-    const auto& options = members.plan().options;
-    const auto head = members.count();
-    scale_snapshot seen;
-    seen.queue = members.plan().queue();
-    seen.ready = depth.ready;
-    seen.in_flight = head.held;
-    seen.consumers = head.live;
-    seen.busy = head.busy;
-    seen.min = options.consumers.min;
-    seen.max = options.consumers.max;
-    seen.prefetch = options.prefetch;
-    seen.calls_at_once = members.calls_at_once();
-    seen.service_time = members.service_time();
-    return seen;
 }
 
 /// What the strategy says. It may be the user's: an exception of it ends here.
@@ -130,18 +145,15 @@ scale_decision scaler::wish(const scale_snapshot& seen) const {
 }
 
 /// Adds or takes away consumers; gives how many.
-std::uint32_t scaler::carry_out(crew& members, const scale_decision& decision) const {
+std::uint32_t scaler::carry_out(scaled& what, const scale_decision& decision) const {
     std::uint32_t changed = 0;
-    if (decision.what == scale_decision::action::down) changed = members.retire(decision.by);
-    if (decision.what == scale_decision::action::up) {
-        changed = members.engage(decision.by);
-        members.raise_target(changed);
-    }
+    const bool up = decision.what == scale_decision::action::up;
+    if (up) changed = what.engage(decision.by);
+    if (decision.what == scale_decision::action::down) changed = what.retire(decision.by);
     if (changed > 0) {
-        const bool up = decision.what == scale_decision::action::up;
-        broker_->log(log_level::info, "'" + members.plan().queue() + "': " + std::to_string(changed) +
+        broker_->log(log_level::info, "'" + what.queue() + "': " + std::to_string(changed) +
                                           (up ? " consumer(s) more, " : " consumer(s) fewer, ") +
-                                          std::to_string(members.target()) + " in all: " + decision.reason);
+                                          std::to_string(what.target()) + " in all: " + decision.reason);
     }
     return changed;
 }

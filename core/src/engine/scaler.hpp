@@ -11,8 +11,7 @@
 
 #include "../decide/autoscale.hpp"
 #include "alarm.hpp"
-#include "crew.hpp"
-#include "respawner.hpp"
+#include "scaled.hpp"
 
 namespace shove::detail {
 
@@ -24,15 +23,15 @@ class scaler : public std::enable_shared_from_this<scaler> {
 public:
     scaler(std::shared_ptr<broker_core> broker, autoscaler_options options);
 
-    /// Adds a registration, before `start`; one of a fixed size is left alone.
-    void watch(const std::shared_ptr<respawner>& keeper);
+    /// Adds a registration, before `start`.
+    void watch(std::unique_ptr<scaled> what);
     void start();
     /// Nothing is added or taken away any more. From any thread.
     void stop() { alarm_.stop(); }
 
 private:
     struct watched {
-        std::shared_ptr<respawner> keeper;
+        std::unique_ptr<scaled> what;
         decide::scale_governor governor;
         bool asking = false;   ///< The driver has not answered yet.
         bool failing = false;  ///< It failed last time, and that was said.
@@ -41,10 +40,9 @@ private:
     void plan_poll();
     void poll(steady_time now);
     void ask(std::size_t which, steady_time now);
-    void answered(std::size_t which, const result<spi::queue_depth>& depth, steady_time now);
-    scale_snapshot look(watched& at, const spi::queue_depth& depth) const;
+    void answered(std::size_t which, const result<std::uint64_t>& ready, steady_time now);
     scale_decision wish(const scale_snapshot& seen) const;
-    std::uint32_t carry_out(crew& members, const scale_decision& decision) const;
+    std::uint32_t carry_out(scaled& what, const scale_decision& decision) const;
     void report(scale_report what) const;
 
     const std::shared_ptr<broker_core> broker_;
