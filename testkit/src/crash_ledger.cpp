@@ -5,11 +5,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <thread>
 
 namespace shove::testkit {
@@ -17,14 +19,41 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Lines: P id (confirmed) · H id attempt redelivered (a call began) · S run (a child has started).
+// Lines: P id (confirmed) · H id attempt redelivered process (a call began) · S run (a child has started).
 constexpr char confirmed = 'P';
 constexpr char called = 'H';
 constexpr char started = 'S';
 
-runtime_topic ledger_topic() {
-    return runtime_topic::make(shove::topology("crash-ledger").hold(5ms).hold(20ms).dlq()).value();
+constexpr std::uint16_t shards = 4;
+constexpr unsigned keys_per_run = 5;
+
+runtime_topic ledger_topic(bool sequenced) {
+    auto spec = shove::topology("crash-ledger").hold(5ms).hold(20ms).dlq();
+    if (sequenced) spec = spec.sequenced(sequence_failure::skip).routing_shards(shards);
+    return runtime_topic::make(spec).value();
 }
+
+bool is_sequenced(const child_arguments& told) {
+    return told.contains("sequenced");
+}
+
+/// Where a message stands among those of its run, which are published one after another: its id is "run-n-i".
+struct place {
+    std::string run;
+    std::uint64_t n = 0;
+    std::uint64_t i = 0;
+
+    explicit place(const std::string& id) {
+        std::istringstream words(id);
+        std::getline(words, run, '-');
+        char dash = 0;
+        words >> n >> dash >> i;
+    }
+    std::string id() const { return run + "-" + std::to_string(n) + "-" + std::to_string(i); }
+    /// Each run has its own keys: there is no order between publishers.
+    std::string key() const { return run + "." + std::to_string((n + i) % keys_per_run); }
+    std::uint64_t number() const { return n * 100 + i; }
+};
 
 bool is_rejected(std::string_view id) {
     return std::hash<std::string_view>()(id) % 17 == 0;
@@ -37,7 +66,8 @@ bool is_retried(std::string_view id) {
 detail::raw_function worker(std::shared_ptr<ledger> book) {
     return [book = std::move(book)](std::span<const std::byte>, const delivery& info) {
         book->note(called, info.id(),
-                   std::to_string(info.attempt()) + (info.redelivered() ? " redelivered" : " first"));
+                   std::to_string(info.attempt()) + (info.redelivered() ? " redelivered " : " first ") +
+                       std::to_string(::getpid()));
         if (is_rejected(info.id())) return reject("as asked");
         if (is_retried(info.id()) && info.attempt() == 1) return retry("as asked");
         return ack;
@@ -53,15 +83,20 @@ consumer_options worker_options(std::size_t consumers, std::size_t prefetch) {
 }
 
 /// Publishes one by one and in batches, noting what was confirmed, until it is killed.
-void publish_for_ever(const any_broker& broker, const ledger& book, const std::string& run) {
-    const auto topic = ledger_topic();
+void publish_for_ever(const any_broker& broker, const ledger& book, const std::string& run, bool sequenced) {
+    const auto topic = ledger_topic(sequenced);
     const auto publisher = broker.publisher();
     for (std::size_t n = 0;; ++n) {
         std::vector<shove::publisher<any_backend>::raw_outgoing> batch(n % 5 == 4 ? 10 : 1);
+        std::vector<std::string> keys;
         for (std::size_t i = 0; i < batch.size(); ++i) {
+            const place at(run + "-" + std::to_string(n) + "-" + std::to_string(i));
             batch[i].body = "body";
-            batch[i].options.id = run + "-" + std::to_string(n) + "-" + std::to_string(i);
+            batch[i].options.id = at.id();
+            keys.push_back(at.key());
         }
+        for (std::size_t i = 0; sequenced && i < batch.size(); ++i)
+            batch[i].options.key = keys[i];
         for (const auto& each : publisher.publish_batch(topic, batch).each) {
             if (each.status == publish_status::ok) book.note(confirmed, each.id);
         }
@@ -72,39 +107,48 @@ int publish_and_handle(backend_store& store, const child_arguments& told) {
     const auto book = std::make_shared<ledger>(told.at("ledger"));
     const auto broker = store.open({});
     auto group = broker.consumer_group();
-    group.add(ledger_topic(), worker(book),
+    group.add(ledger_topic(is_sequenced(told)), worker(book),
               worker_options(std::stoul(told.at("consumers")), std::stoul(told.at("prefetch"))));
     group.start();
     book->note(started, told.at("run"));
-    publish_for_ever(broker, *book, told.at("run"));
+    publish_for_ever(broker, *book, told.at("run"), is_sequenced(told));
     return 0;
 }
 
 const bool role_known = add_child_role("publish_and_handle", &publish_and_handle);
 
-/// Runs a child and kills it: mostly in the middle of its work, when it has written some lines, sometimes
-/// while it starts.
-void crash_once(const child_arguments& told, std::mt19937_64& random) {
+/// Runs a child and kills it: mostly in the middle of its work, when some lines have been written, sometimes
+/// while it starts. If there is another one, either of the two: the survivor is the other one then.
+void crash_once(const child_arguments& told, std::unique_ptr<child_process>& other, std::mt19937_64& random) {
     constexpr std::uintmax_t bytes_per_line = 16;
     const std::filesystem::path file = told.at("ledger");
     const auto size = [&] { return std::filesystem::exists(file) ? std::filesystem::file_size(file) : 0; };
     const auto goal = size() + bytes_per_line * (random() % 100);
     const bool while_starting = random() % 8 == 0;
     const std::chrono::microseconds then(random() % (while_starting ? 60'000 : 3'000));
-    child_process child("publish_and_handle", told);
+    auto child = std::make_unique<child_process>("publish_and_handle", told);
     if (!while_starting) {
         eventually("a child's work", [&] {
-            if (!child.alive()) throw impatience("a child ended by itself; SHOVE_CHILD_OUTPUT=1 shows why");
+            if (!child->alive()) throw impatience("a child ended by itself; SHOVE_CHILD_OUTPUT=1 shows why");
             return size() > goal;
         });
     }
     until(std::chrono::steady_clock::now() + then);
-    child.kill();
+    if (is_sequenced(told) && (!other || random() % 2 == 0)) std::swap(child, other);
+    if (child) child->kill();
+}
+
+std::vector<std::string> places_of(const queue_topology& topology) {
+    if (!topology.sequencing) return {topology.queue};
+    std::vector<std::string> all;
+    for (std::uint16_t i = 0; i < topology.sequencing->shards(); ++i)
+        all.push_back(topology.place_of(i));
+    return all;
 }
 
 /// Handles what the children left, until nothing is there. The dead letters' ids.
-std::vector<std::string> finish(backend_store& store, const std::filesystem::path& file) {
-    const auto topic = ledger_topic();
+std::vector<std::string> finish(backend_store& store, const std::filesystem::path& file, bool sequenced) {
+    const auto topic = ledger_topic(sequenced);
     const auto broker = store.open({});
     broker.declare(topic);
     auto group = broker.consumer_group();
@@ -113,8 +157,10 @@ std::vector<std::string> finish(backend_store& store, const std::filesystem::pat
     eventually(
         "the rest to be handled",
         [&] {
-            const auto depth = broker.depth(topic.topology->queue);
-            return depth.ready + depth.in_flight + depth.delayed == 0;
+            return std::ranges::all_of(places_of(*topic.topology), [&](const std::string& queue) {
+                const auto depth = broker.depth(queue);
+                return depth.ready + depth.in_flight + depth.delayed == 0;
+            });
         },
         patience() * 6);
     (void)group.stop(patience());
@@ -152,6 +198,26 @@ void judge_calls(const std::vector<ledger_line>& lines, crash_report& report) {
     }
 }
 
+/// Of each key, first calls only go forward. A process that takes over may begin again with what its predecessor had
+/// handled and not settled, and then goes only forward too.
+void judge_order(const std::vector<ledger_line>& lines, crash_report& report) {
+    std::map<std::string, place> latest;
+    std::set<std::string> met;
+    const auto check = [&](const std::string& by, const place& now) {
+        const auto [at, first] = latest.try_emplace(by, now);
+        if (!first && at->second.number() > now.number()) {
+            report.breaches.push_back("out of order: " + now.id() + " was called after " + at->second.id());
+        }
+        at->second = now;
+    };
+    for (const auto& line : lines) {
+        if (line.kind != called) continue;
+        const place now(line.id);
+        if (met.insert(line.id).second) check(now.key(), now);
+        check(line.fields.at(2) + " " + now.key(), now);
+    }
+}
+
 void judge_dead(const std::vector<ledger_line>& lines, const std::vector<std::string>& dead, crash_report& report) {
     const std::multiset<std::string> letters(dead.begin(), dead.end());
     std::set<std::string> rejected;
@@ -178,19 +244,24 @@ crash_report run_crashes(const backend_factory& factory, const crash_plan& plan)
     const scratch_folder folder("shove-ledger");
     const auto file = folder.path() / "ledger";
     const auto store = factory.make_store();
+    std::unique_ptr<child_process> other;
     for (unsigned point = 0; point < plan.points; ++point) {
-        crash_once({{"store", store->location()},
-                    {"ledger", file.string()},
-                    {"run", "r" + std::to_string(point)},
-                    {"consumers", std::to_string(plan.consumers)},
-                    {"prefetch", std::to_string(plan.prefetch)}},
-                   random);
+        child_arguments told{{"store", store->location()},
+                             {"ledger", file.string()},
+                             {"run", "r" + std::to_string(point)},
+                             {"consumers", std::to_string(plan.consumers)},
+                             {"prefetch", std::to_string(plan.prefetch)}};
+        if (plan.sequenced) told["sequenced"] = "yes";
+        crash_once(told, other, random);
     }
-    const auto dead = finish(*store, file);
+    if (other) other->kill();
+    const auto dead = finish(*store, file, plan.sequenced);
     const auto lines = ledger::read(file);
     judge_calls(lines, report);
     judge_dead(lines, dead, report);
-    const auto bound = std::uint64_t{plan.points} * plan.consumers * plan.prefetch;
+    if (plan.sequenced) judge_order(lines, report);
+    const auto readers = plan.sequenced ? shards : plan.consumers;
+    const auto bound = std::uint64_t{plan.points + 1} * readers * plan.prefetch;
     if (report.doubled > bound) {
         report.breaches.push_back(std::to_string(report.doubled) + " repeated calls; the bound is " +
                                   std::to_string(bound));

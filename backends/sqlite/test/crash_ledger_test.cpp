@@ -23,10 +23,11 @@ std::uint64_t seed_from_environment() {
     return text ? std::strtoull(text, nullptr, 10) : 0;
 }
 
-void expect_no_breach(unsigned points) {
+void expect_no_breach(unsigned points, bool sequenced = false) {
     crash_plan plan;
     plan.points = points;
     plan.seed = seed_from_environment();
+    plan.sequenced = sequenced;
     const auto report = run_crashes(quick_factory(), plan);
     std::cout << report.published << " confirmed, " << report.doubled << " calls repeated\n";
     EXPECT_GT(report.published, 5U * points) << "too little was going on";
@@ -40,9 +41,17 @@ TEST(crash_ledger, few_points) {
     expect_no_breach(15);
 }
 
+/// Two processes share a sequenced topic, and either is killed: each key's order holds besides.
+TEST(crash_ledger, few_points_in_order) {
+    expect_no_breach(15, true);
+}
+
 /// The same with 200 points, for `make test-long`.
 TEST(crash_ledger_long, many_points) {
     expect_no_breach(200);
+}
+TEST(crash_ledger_long, many_points_in_order) {
+    expect_no_breach(200, true);
 }
 
 }  // namespace

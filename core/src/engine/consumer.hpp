@@ -42,7 +42,7 @@ struct consumer_plan {
     std::optional<std::uint16_t> shard{};        ///< Of a sequenced topic.
     std::optional<batch_options> batch{};        ///< Handled in batches.
     std::optional<broadcast_start> broadcast{};  ///< Of a broadcast topic.
-    std::optional<consumer_range> calls{};       ///< Of a sequenced topic that is scaled: calls as of so many consumers.
+    std::optional<consumer_range> calls{};  ///< Of a sequenced topic that is scaled: calls as of so many consumers.
 
     /// Handler calls that one consumer makes at most at a time.
     std::size_t calls_at_once() const noexcept {

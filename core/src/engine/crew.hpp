@@ -54,9 +54,9 @@ public:
     bool someone_ended() const;
 
     struct headcount {
-        std::uint32_t live = 0;  ///< Neither ended nor told to.
-        std::uint32_t busy = 0;  ///< Of these, those that hold a message.
-        std::uint64_t held = 0;  ///< Messages that all hold, those that drain too.
+        std::uint32_t live = 0;     ///< Neither ended nor told to.
+        std::uint32_t busy = 0;     ///< Of these, those that hold a message.
+        std::uint64_t held = 0;     ///< Messages that all hold, those that drain too.
         std::uint64_t running = 0;  ///< Calls that run.
     };
     headcount count() const;

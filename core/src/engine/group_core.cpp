@@ -47,7 +47,8 @@ void group_core::add(registration what, handler_factory make) {
     if (plan.dead || !plan.topology->sequencing) return hire_crew(std::move(plan), std::move(make));
     const auto shards = plan.topology->sequencing->shards();
     auto& range = plan.options.consumers;
-    if (range.min != range.max) plan.calls.emplace(std::min<std::uint32_t>(range.min, shards), std::min<std::uint32_t>(range.max, shards));
+    if (range.min != range.max)
+        plan.calls.emplace(std::min<std::uint32_t>(range.min, shards), std::min<std::uint32_t>(range.max, shards));
     range = 1;  // each shard has one reader
     const auto shared = std::make_shared<handler_factory>(std::move(make));
     for (std::uint16_t i = 0; i < shards; ++i) {

@@ -92,8 +92,8 @@ void scaler::ask(std::size_t which, steady_time now) {
     auto& at = watched_[which];
     if (at.asking) {
         at.governor.blind();
-        return report({at.what->look(), scale_decision::hold("the depth of '" + at.what->queue() +
-                                                             "' has not been told yet")});
+        return report(
+            {at.what->look(), scale_decision::hold("the depth of '" + at.what->queue() + "' has not been told yet")});
     }
     at.asking = true;
     ready_of(broker_->driver(), at.what->places(), [weak = weak_from_this(), which, now](result<std::uint64_t> ready) {

@@ -42,6 +42,8 @@ struct crash_plan {
     std::uint64_t seed = 0;     ///< Of the moments; the same seed gives the same ones. 0: chosen, and printed.
     std::size_t consumers = 2;  ///< Of each child,
     std::size_t prefetch = 5;   ///< with so many deliveries each.
+    /// Handle a sequenced topic, always two processes beside each other, of which one is killed.
+    bool sequenced = false;
 };
 
 /// What a crash test found.
@@ -55,7 +57,8 @@ struct crash_report {
 
 /// Starts child processes that publish and handle, and kills each at a random point. Then nothing that was
 /// confirmed may be missing, rejected messages must be dead exactly once, each repeated call must be flagged
-/// `redelivered`, and there may be `prefetch * consumers` of them per crash.
+/// `redelivered`, and there may be `prefetch * consumers` of them per crash. Of a sequenced topic, the first
+/// calls of each key must keep its order through all that, and all those of one process.
 /// The program must be one whose children know the factory: see `register_child_roles`.
 crash_report run_crashes(const backend_factory& factory, const crash_plan& plan);
 
