@@ -9,6 +9,7 @@ run=(g++-12 g++ cmake ninja-build make pkg-config ccache
      libboost1.81-dev libsimdjson-dev libsqlite3-dev
      libcli11-dev libtomlplusplus-dev)
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
+      prometheus-cpp-dev libspdlog-dev prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
       sqlite3 doxygen graphviz python3 binutils git)
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <shove/metrics.hpp>
 #include <shove/shove.hpp>
 #include <shove/testkit/events.hpp>
 #include <shove/testkit/manual_clock.hpp>
 #include <shove/testkit/scripted_driver.hpp>
+#include <shove/trace.hpp>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +30,7 @@ using testkit::recorder;
 using testkit::settled_item;
 
 using any_group = shove::consumer_group<any_backend>;
+using any_publisher = shove::publisher<any_backend>;
 using spi::settlement_kind;
 
 /// The engine between a scripted driver and a clock that a test moves.
@@ -37,6 +40,9 @@ protected:
     spi::capabilities can = testkit::scripted_driver::least();
     std::shared_ptr<testkit::manual_clock> clock = std::make_shared<testkit::manual_clock>();
     recorder<std::string> said;
+    recorder<std::string> happened;              ///< The names of the events.
+    std::shared_ptr<shove::metrics> measured{};  ///< As the broker's; before the first use of `broker()`.
+    std::shared_ptr<shove::tracer> tracing{};
 
     testkit::scripted_driver& driver() {
         if (!driver_) driver_ = std::make_shared<testkit::scripted_driver>(can);
@@ -49,6 +55,15 @@ protected:
             options.worker_threads = 8;
             options.clock = clock;
             options.log = [said = said](log_level, std::string_view text) { said.add(std::string(text)); };
+            options.on_event = [happened = happened](const event& what) {
+                std::vector<std::string_view> names;
+                for (const auto& field : what.fields)
+                    names.push_back(field.name);
+                EXPECT_TRUE(std::ranges::equal(names, what.info.fields)) << what.info.name << " has other fields";
+                happened.add(std::string(what.info.name));
+            };
+            options.metrics = measured;
+            options.tracer = tracing;
             broker_.emplace(detail::broker_handle(detail::make_core(driver_, std::move(options))));
         }
         return *broker_;

@@ -5,6 +5,8 @@
 #include <shove/consumer_group.hpp>
 #include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
+#include <shove/event.hpp>
+#include <shove/health.hpp>
 #include <shove/publisher.hpp>
 #include <shove/spi/backend.hpp>
 
@@ -15,7 +17,8 @@
 
 namespace shove {
 
-enum class log_level : std::uint8_t { debug, info, warning, error };
+class metrics;
+class tracer;
 
 /// An Asio executor of the caller's, or none. Made from any executor (include <shove/async.hpp>).
 class broker_executor {
@@ -42,6 +45,15 @@ struct broker_options {
     /// Where what people should know goes, one line each; null: warnings and errors to stderr. May be
     /// called from any thread; must not block.
     std::function<void(log_level, std::string_view)> log{};
+    /// Told the same with names and fields, for programs (docs/guide/events.md). Same rules as `log`; where it is set
+    /// and `log` is not, nothing goes to stderr.
+    std::function<void(const event&)> on_event{};
+    /// Where measurements are kept; null: nothing is measured. May be shared by several brokers.
+    std::shared_ptr<shove::metrics> metrics{};
+    /// Time between two looks at the depth of consumed queues, for the metrics; 0: none.
+    milliseconds depth_samples{5'000};
+    /// Makes spans of what publishers and handlers do; null: contexts are passed on, and no spans made.
+    std::shared_ptr<shove::tracer> tracer{};
 };
 
 namespace detail {
@@ -60,6 +72,7 @@ public:
     result<void> ping(milliseconds deadline) const;
     result<void> close(milliseconds deadline) const;
     void shutdown(milliseconds deadline) const;
+    health_report health(milliseconds starving_after) const;
     const spi::capabilities& capabilities() const noexcept;
     void async_declare(std::shared_ptr<const queue_topology> topology,
                        boost::asio::any_completion_handler<void(error_code)> done) const;
@@ -169,6 +182,12 @@ public:
     auto async_ping(milliseconds deadline, Token&& token) const {
         return detail::please_include_shove_async_hpp<void(error_code), Token>(detail::ping_op{handle_}, token,
                                                                                deadline);
+    }
+    /// What the groups look like that run now: calls that are stuck, and consumers that were given nothing for
+    /// `starving_after` or longer while a message as old waits in their queue. Asks for the depth of their queues;
+    /// blocks.
+    health_report health(milliseconds starving_after = milliseconds(60'000)) const {
+        return handle_.health(starving_after);
     }
     /// Flushes and ends the connection; idempotent. Groups that still run are drained first. Ends by the
     /// deadline whatever the broker does. Blocks.

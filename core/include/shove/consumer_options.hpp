@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace shove {
+
+class audit_trail;
 
 /// How many consumers a registration runs: it starts with `min`, and the autoscaler keeps between the two.
 /// Without `consumer_group::enable_autoscaling` it stays at `min`.
@@ -53,6 +56,8 @@ struct consumer_options {
     /// Sequenced topics: what a shard may hold while keys wait; beyond, the shard waits too.
     detail::setting<std::size_t> reorder_window{detail::by_default, 10'000U};
     detail::setting<std::size_t> reorder_window_bytes{detail::by_default, 64U * 1024 * 1024};
+    /// Where each call of a handler is written down (<shove/audit.hpp>); null: nowhere.
+    detail::setting<std::shared_ptr<audit_trail>> audit{detail::by_default};
 
     /// The same options, one message at a time per consumer.
     consumer_options sequential() const {

@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
 
 namespace shove {
+
+struct trace_context;
 
 namespace detail {
 
@@ -20,7 +23,8 @@ struct delivery_state {
     const shove::clock* clock = nullptr;
     std::stop_source stop{std::nostopstate};
     id_buffer id;
-    std::shared_ptr<void> kept;  ///< The handler's message object, where it is used again.
+    std::shared_ptr<void> kept;                  ///< The handler's message object, where it is used again.
+    std::shared_ptr<const trace_context> trace;  ///< Of the call's span, where one was made.
 };
 
 /// For the typed front: what stands behind a delivery.
@@ -73,6 +77,9 @@ public:
     std::optional<std::uint64_t> fence() const noexcept { return state_->item.fence; }
     /// Stop is requested when the handler's timeout passes or a drain's deadline comes.
     std::stop_token stop_token() const noexcept { return state_->stop.get_token(); }
+    /// The trace that this call belongs to: pass it to `publish_options::trace`. Null if the message carries none, or
+    /// one that is not well-formed.
+    std::shared_ptr<const trace_context> trace() const;
     /// The texts of the first and the last failure, and how many there were.
     std::string_view first_error() const noexcept { return past() ? std::string_view(past()->first_error) : ""; }
     std::string_view last_error() const noexcept { return past() ? std::string_view(past()->last_error) : ""; }

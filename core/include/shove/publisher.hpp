@@ -18,6 +18,9 @@
 
 namespace shove {
 
+struct trace_context;
+class span;
+
 /// What a publish does when the queue has no room.
 enum class when_full : std::uint8_t {
     wait,  ///< Waits for room until the timeout.
@@ -33,6 +36,9 @@ struct publish_options {
     std::optional<milliseconds> expires_in{};  ///< After this it is dead-lettered unhandled, reason `expired`.
     shove::when_full when_full = when_full::wait;
     milliseconds timeout{30'000};  ///< For room and confirmation together.
+    /// The trace that this publish belongs to: of a handler, `delivery::trace()`. Null: what the headers say, else
+    /// none.
+    std::shared_ptr<const trace_context> trace{};
 };
 
 /// Proof that the broker has stored a message.
@@ -95,6 +101,8 @@ struct prepared_batch {
     std::unordered_set<std::string> broken_keys;  ///< Sequenced: keys of which an earlier message could not be made.
     shove::when_full when_full = when_full::wait;
     milliseconds timeout{30'000};
+    std::shared_ptr<span> traced{};                        ///< The span of the publish, where there is a tracer,
+    std::shared_ptr<const trace_context> traced_parent{};  ///< and the context that it began in.
 };
 
 void reserve(prepared_batch& batch, std::size_t messages);

@@ -7,7 +7,9 @@
 #include <shove/consumer_group.hpp>
 #include <shove/delivery.hpp>
 #include <shove/error.hpp>
+#include <shove/event.hpp>
 #include <shove/headers.hpp>
+#include <shove/health.hpp>
 #include <shove/json.hpp>
 #include <shove/outcome.hpp>
 #include <shove/publisher.hpp>

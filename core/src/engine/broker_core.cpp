@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <shove/metrics.hpp>
 #include "blocking.hpp"
 #include "bounded.hpp"
+#include "depth_sampler.hpp"
 #include "group_core.hpp"
 
 namespace shove::detail {
@@ -26,9 +28,11 @@ broker_core::broker_core(std::shared_ptr<spi::driver> driver, broker_options opt
     : clock_(options.clock),
       driver_(std::move(driver)),
       options_(std::move(options)),
+      board_(options_.metrics ? options_.metrics->board() : nullptr),
+      meters_(board_ ? board_->broker(driver_->capabilities().backend) : nullptr),
       random_(std::random_device{}()),
       workers_(worker_count(options_.worker_threads)) {
-    if (!options_.log) options_.log = log_to_stderr;
+    if (!options_.log && !options_.on_event) options_.log = log_to_stderr;
 }
 
 broker_core::~broker_core() {
@@ -42,8 +46,10 @@ boost::asio::any_io_executor broker_core::executor() {
     return pool_->get_executor();
 }
 
-void broker_core::log(log_level level, std::string_view text) const {
-    options_.log(level, text);
+void broker_core::tell(happening what, std::string_view text, std::span<const event_field> fields) const {
+    const auto& info = info_of(what);
+    if (options_.log) options_.log(info.level, text);
+    if (options_.on_event) options_.on_event({info, text, fields});
 }
 
 std::uint64_t broker_core::random() {
@@ -60,6 +66,9 @@ void broker_core::enter(const std::shared_ptr<group_core>& group) {
     std::lock_guard lock(mutex_);
     std::erase_if(groups_, [](const auto& g) { return g.expired(); });
     groups_.push_back(group);
+    if (sampler_ || !board_ || options_.depth_samples.count() <= 0) return;
+    sampler_ = std::make_shared<depth_sampler>(*this, options_.depth_samples);
+    sampler_->start();
 }
 
 void broker_core::leave(const group_core* group) {
@@ -70,15 +79,18 @@ void broker_core::leave(const group_core* group) {
     });
 }
 
+std::vector<std::shared_ptr<group_core>> broker_core::groups() {
+    std::vector<std::shared_ptr<group_core>> running;
+    std::lock_guard lock(mutex_);
+    for (const auto& weak : groups_) {
+        if (auto g = weak.lock()) running.push_back(std::move(g));
+    }
+    return running;
+}
+
 error broker_core::close(milliseconds deadline) {
     const auto until = clock_->now() + deadline;
-    std::vector<std::shared_ptr<group_core>> running;
-    {
-        std::lock_guard lock(mutex_);
-        for (const auto& weak : groups_) {
-            if (auto g = weak.lock()) running.push_back(std::move(g));
-        }
-    }
+    const auto running = groups();
     for (const auto& g : running)
         g->begin_drain();
     for (const auto& g : running) {
@@ -94,6 +106,12 @@ error broker_core::close(milliseconds deadline) {
 
 void broker_core::shutdown(milliseconds deadline) {
     (void)close(deadline);
+    std::shared_ptr<depth_sampler> sampler;
+    {
+        std::lock_guard lock(mutex_);
+        sampler = sampler_;
+    }
+    if (sampler) sampler->stop();
     supervising_.join();
     workers_.join();
     std::vector<std::jthread> waiters;

@@ -4,6 +4,7 @@
 #include "bounded.hpp"
 #include "broker_core.hpp"
 #include "completion.hpp"
+#include "health_look.hpp"
 #include "supported.hpp"
 
 namespace shove::detail {
@@ -63,6 +64,10 @@ spi::queue_depth broker_handle::depth(const queue_topology& topology) const {
         if (one.oldest_age && (!sum.oldest_age || *sum.oldest_age < *one.oldest_age)) sum.oldest_age = one.oldest_age;
     }
     return sum;
+}
+
+health_report broker_handle::health(milliseconds starving_after) const {
+    return look_at_health(*core_, starving_after);
 }
 
 result<void> broker_handle::ping(milliseconds deadline) const {

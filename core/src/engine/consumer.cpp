@@ -39,8 +39,12 @@ consumer::consumer(std::shared_ptr<broker_core> core, consumer_plan plan, std::f
       flush_at_(std::min<std::size_t>(64, std::max<std::size_t>(1, plan_.options.prefetch / 4))),
       changed_(std::move(changed)),
       place_(plan_.place()),
+      meters_(core_->board() ? core_->board()->consumer(plan_.topology->queue, plan_.topology->reader_group) : nullptr),
+      audit_(plan_.dead || plan_.topology->queue == audit_log::topology.queue() ? nullptr : plan_.options.audit),
+      observed_(calls_measured() || audit_ || core_->tracer()),
       concurrency_(plan_.calls_at_once()),
       max_workers_(std::min<std::size_t>(concurrency_, core_->workers().size())) {
+    last_received_ = core_->clock().now();
     if (plan_.shard) lanes_ = std::make_unique<decide::lanes>(plan_.options.max_pending_per_key);
     if (plan_.batch) batches_ = std::make_unique<decide::batcher>(*plan_.batch);
     if (coroutine_) strand_.emplace(boost::asio::make_strand(core_->executor()));
@@ -69,9 +73,12 @@ void consumer::subscribe() {
 
 void consumer::subscribed_with(result<std::shared_ptr<spi::subscription>> made) {
     if (!made) {
+        core_->count_error(broker_meters::consume);
         if (!is_retryable(made.error().code)) return fail(made.error());
         if (subscribe_backoff_.failures() == 0) {
-            say(true, "cannot subscribe to '" + plan_.queue() + "' yet: " + made.error().message());
+            say(happening::subscribe_failed,
+                "cannot subscribe to '" + plan_.queue() + "' yet: " + made.error().message(),
+                {{"error", made.error().message()}});
         }
         {
             lock_type lock(mutex_);
@@ -91,7 +98,8 @@ void consumer::subscribed_with(result<std::shared_ptr<spi::subscription>> made) 
 }
 
 void consumer::fail(const error& why) {
-    say(true, "consumer of '" + plan_.queue() + "' ended: " + why.message());
+    say(happening::consumer_ended, "consumer of '" + plan_.queue() + "' ended: " + why.message(),
+        {{"error", why.message()}});
     lock_type lock(mutex_);
     end_.failed = true;
     end_.text = "consumer of '" + plan_.queue() + "': " + why.message();
@@ -102,6 +110,7 @@ void consumer::fail(const error& why) {
 /// Ends the consumer; unlocks.
 void consumer::finish(lock_type& lock) {
     phase_ = phase::finished;
+    if (measured()) meter_state();
     lock.unlock();
     changed_();
 }
@@ -143,7 +152,10 @@ void consumer::close_if_drained(lock_type& lock) {
     auto subscription = subscription_;
     lock.unlock();
     subscription->close([self = shared_from_this()](const error& why) {
-        if (why && !(why == errc::closed)) self->say(true, "closing '" + self->plan_.queue() + "': " + why.message());
+        if (why && !(why == errc::closed)) {
+            self->say(happening::close_failed, "closing '" + self->plan_.queue() + "': " + why.message(),
+                      {{"error", why.message()}});
+        }
         lock_type relock(self->mutex_);
         self->subscription_.reset();
         self->finish(relock);
@@ -162,6 +174,21 @@ void consumer::report_left(run_outcome& outcome) {
             {plan_.queue(), first.msg.id(), std::chrono::duration_cast<milliseconds>(now - c->started)});
     }
     outcome.left += unsettled_;
+}
+
+void consumer::report_stuck(std::vector<stuck_call>& to) const {
+    lock_type lock(mutex_);
+    const auto now = core_->clock().now();
+    for (const auto& c : calls_) {
+        if (c->now != call::phase::abandoned) continue;
+        const auto& first = batches_ ? c->members.front().item : c->state.item;
+        to.push_back({plan_.queue(), first.msg.id(), std::chrono::duration_cast<milliseconds>(now - c->started)});
+    }
+}
+
+steady_time consumer::last_received() const {
+    lock_type lock(mutex_);
+    return last_received_;
 }
 
 bool consumer::subscribed() const {
@@ -215,8 +242,11 @@ void consumer::after(milliseconds delay, void (consumer::*action)()) {
     });
 }
 
-void consumer::say(bool warning, const std::string& text) const {
-    core_->log(warning ? log_level::warning : log_level::info, text);
+/// Tells something about its queue; `more` are the fields after that.
+void consumer::say(happening what, const std::string& text, std::initializer_list<event_field> more) const {
+    std::vector<event_field> fields{{"queue", plan_.queue()}};
+    fields.insert(fields.end(), more);
+    core_->tell(what, text, fields);
 }
 
 }  // namespace shove::detail

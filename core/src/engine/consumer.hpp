@@ -1,8 +1,10 @@
 #pragma once
 
+#include <shove/audit.hpp>
 #include <shove/detail/handler.hpp>
 #include <shove/run_outcome.hpp>
 #include <shove/spi/driver.hpp>
+#include <shove/trace.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -11,6 +13,7 @@
 
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +26,8 @@
 #include "../decide/batcher.hpp"
 #include "../decide/lanes.hpp"
 #include "../decide/settle_policy.hpp"
+#include "../observe/happening.hpp"
+#include "../observe/meters.hpp"
 #include "adaptive_mutex.hpp"
 #include "consumer_settings.hpp"
 #include "solo_gate.hpp"
@@ -90,6 +95,8 @@ struct call {
     bool solo = false;
     decide::lanes::lane* lane = nullptr;                       ///< Of a sequenced topic's message.
     std::unique_ptr<boost::asio::cancellation_signal> cancel;  // coroutines only
+    std::unique_ptr<span> traced;                              ///< Where there is a tracer.
+    steady_time ended{};                                       ///< Set before `end_call` where it is measured.
 
     /// Calls `action` with each message that it holds.
     template <class F>
@@ -98,6 +105,7 @@ struct call {
         for (std::size_t i = 0; i < size; ++i)
             action(members[i].item);
     }
+    std::size_t messages() const noexcept { return members.empty() ? 1 : size; }
     /// Lets go of them.
     void clear() {
         for_each_item([](spi::delivery& item) { item = {}; });
@@ -127,6 +135,10 @@ public:
     void limit_calls(std::size_t most);
     /// At a drain's deadline: tells running calls to stop and adds what is left to `outcome`.
     void report_left(run_outcome& outcome);
+    /// Adds calls that run on after timeout and grace.
+    void report_stuck(std::vector<stuck_call>& to) const;
+    /// When it was given a message last, or began.
+    steady_time last_received() const;
 
     /// Has subscribed once, or will never.
     bool subscribed() const;
@@ -153,7 +165,7 @@ private:
     void finish(lock_type& lock);
     void close_if_drained(lock_type& lock);
     void after(milliseconds delay, void (consumer::*action)());
-    void say(bool warning, const std::string& text) const;
+    void say(happening what, const std::string& text, std::initializer_list<event_field> more = {}) const;
 
     // consumer_pump.cpp: the driver's side
     void pump();
@@ -213,6 +225,27 @@ private:
     void settle_batch(call& c, call_end end);
     void spawn_batch(call& c);
 
+    // consumer_meters.cpp: what is measured, where anything is
+    bool measured() const noexcept { return meters_ != nullptr; }
+    bool calls_measured() const noexcept { return meters_ && !plan_.dead; }
+    void meter_received(const std::vector<spi::delivery>& batch) const;
+    void meter_begun(const call& c);
+    void meter_ended(const call& c, const call_end& end);
+    void meter_abandoned(const call& c) const;
+    void meter_outcome(const decide::ended& how) const;
+    void meter_fate(const decide::verdict& verdict, const decide::ended& how);
+    void meter_state() const;
+    void begin_settling_discards(const std::vector<spi::settlement>& batch);
+    void end_settling_discards(const std::vector<spi::failed_settlement>& failed);
+
+    // consumer_observed.cpp: what is written down and traced, where anything is
+    void observe_begin(call& c) const;
+    void observe_end(call& c, const call_end& end) const;
+    void write_down(const delivery_state& state, const call& c, const decide::ended& how) const;
+    bool abandoned(const call& c) const;
+    void trace_received(const std::vector<spi::delivery>& batch) const;
+    std::shared_ptr<span> trace_settling(const std::vector<spi::settlement>& batch) const;
+
     // consumer_calls.cpp: the handler's side
     void work_in_turn(worker_context& context);
     void panic(const std::string& what);
@@ -223,7 +256,7 @@ private:
     decide::ended timed_out() const;
     void end_call(call& c, call_end end);
     void settle_as(spi::delivery item, decide::ended how, bool solo);
-    void say_discarded(std::string_view reason, const decide::ended& how) const;
+    void say_lost(const decide::verdict& verdict, const decide::ended& how) const;
     void count(decide::fate fate, const decide::ended& how);
     void after_call(lock_type& lock);
     void launch_coroutines();
@@ -244,6 +277,9 @@ private:
     const std::size_t flush_at_;
     const std::function<void()> changed_;
     const std::string place_;
+    const std::shared_ptr<consumer_meters> meters_;  ///< Null: nothing is measured.
+    const std::shared_ptr<audit_trail> audit_;       ///< Null: nothing is written down.
+    const bool observed_;                            ///< Calls are measured, written down or traced.
 
     mutable adaptive_mutex mutex_;
     phase phase_ = phase::subscribing;
@@ -254,6 +290,10 @@ private:
     consumer_end end_;
     error first_error_;
     consumer_stats stats_;
+    std::size_t handled_now_ = 0;                              ///< Messages in calls; counted where it is measured.
+    std::unordered_map<std::uint64_t, std::size_t> discards_;  ///< Reason by tag; not yet settled. Where measured.
+    std::vector<std::pair<std::uint64_t, std::size_t>> settling_discards_;  ///< With the driver.
+    steady_time last_received_{};
 
     std::deque<spi::delivery> ready_;
     bool held_up_ = false;  ///< Of a broadcast: the first one was deferred, and its time has not come.

@@ -20,6 +20,7 @@ call* consumer::claim_batch() {
     batches_->take([&](spi::delivery item) { add_member(*c, std::move(item)); });
     batch_aged_ = false;
     watch_batches();
+    if (calls_measured()) meter_begun(*c);
     return c;
 }
 

@@ -43,7 +43,7 @@ void consumer::panic(const std::string& what) {
         --active_workers_;
         end_.panicked = true;
         end_.text = "consumer of '" + plan_.queue() + "' ended by an internal exception: " + what;
-        say(true, end_.text);
+        say(happening::consumer_panicked, end_.text, {{"error", what}});
     }
     begin_drain();
 }
@@ -62,6 +62,7 @@ void consumer::work_in_turn(worker_context& context) {
             lock.unlock();
         }
         auto how = run(*c, context.scratch);
+        if (observed_) observe_end(*c, how);
         lock.lock();
         end_call(*c, std::move(how));
         after_call(lock);
@@ -124,13 +125,16 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
     c->solo = solo;
     ++running_;
     const auto& limit = plan_.options.handler_timeout;
-    c->started = limit && *limit < std::chrono::seconds(1) ? core_->clock().now() : core_->clock().recent();
+    const bool exact = observed_ || (limit && *limit < std::chrono::seconds(1));
+    c->started = exact ? core_->clock().now() : core_->clock().recent();
     if (limit) watch_until(c->started + *limit);
+    if (!batches_ && calls_measured()) meter_begun(*c);
     return c;
 }
 
 /// Checks and calls. Without the lock.
 call_end consumer::run(call& c, decode_scratch& scratch) const {
+    if (observed_) observe_begin(c);
     if (batches_) return run_batch(c, scratch);
     const auto& item = c.state.item;
     if (!plan_.dead) {
@@ -153,11 +157,13 @@ call_end consumer::run(call& c, decode_scratch& scratch) const {
 void consumer::end_call(call& c, call_end end) {
     --running_;
     if (end.called) ++stats_.calls;
+    if (calls_measured()) meter_ended(c, end);
     const auto was = std::exchange(c.now, call::phase::idle);
     if (c.state.stop.stop_requested()) c.state.stop = std::stop_source();
     idle_calls_.push_back(&c);
     if (was == call::phase::abandoned) {
         --stats_.stuck;
+        if (measured()) meters_->stuck.set(stats_.stuck);
         if (!lanes_) return c.clear();
         end.all = timed_out();  // its key has waited for it; what it said now is too late
     }
@@ -183,6 +189,7 @@ decide::ended consumer::timed_out() const {
 /// Decides and queues the settlement. With the lock held.
 void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
     if (solo) solo_settling_ = true;
+    if (calls_measured()) meter_outcome(how);
     if (how.how == decide::ending::acked) {
         ++stats_.acked;
         outbox_.emplace_back().item = std::move(item);
@@ -191,15 +198,24 @@ void consumer::settle_as(spi::delivery item, decide::ended how, bool solo) {
     auto verdict = plan_.dead ? decide::settle_dead(std::move(item), how)
                               : decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
-    if (verdict.fate == decide::fate::discarded) say_discarded(verdict.reason, how);
+    if (calls_measured()) meter_fate(verdict, how);
+    if (!verdict.reason.empty()) say_lost(verdict, how);
     if (plan_.broadcast && verdict.what.kind == spi::settlement_kind::delay) return hold_up(std::move(verdict.what));
     outbox_.push_back(std::move(verdict.what));
 }
 
-void consumer::say_discarded(std::string_view reason, const decide::ended& how) const {
-    auto text = "a message of '" + plan_.queue() + "' was discarded (" + std::string(reason);
-    if (!how.text.empty()) text += ": " + how.text;
-    say(true, text + (plan_.broadcast ? ")" : "): there is no dead-letter queue"));
+/// Tells of a message that failed for good.
+void consumer::say_lost(const decide::verdict& verdict, const decide::ended& how) const {
+    const auto& item = verdict.what.item;
+    const auto id = item.msg.id();
+    const bool discarded = verdict.fate == decide::fate::discarded;
+    auto text = "a message of '" + plan_.queue() + (discarded ? "' was discarded (" : "' is dead-lettered (") +
+                std::string(verdict.reason);
+    if (discarded && !how.text.empty()) text += ": " + how.text;
+    text += discarded && !plan_.broadcast ? "): there is no dead-letter queue" : ")";
+    const auto attempt = std::int64_t{item.past ? item.past->retries : 0} + 1;
+    say(discarded ? happening::message_discarded : happening::message_dead_lettered, text,
+        {{"reason", verdict.reason}, {"message_id", id}, {"attempt", attempt}});
 }
 
 void consumer::count(decide::fate fate, const decide::ended& how) {
@@ -273,12 +289,19 @@ void consumer::time_out(call& c) {
 void consumer::abandon(call& c) {
     c.now = call::phase::abandoned;
     ++stats_.stuck;
+    if (calls_measured() && !lanes_) meter_abandoned(c);
+    std::string id;
+    c.for_each_item([&](const spi::delivery& held) { id = id.empty() ? held.msg.id() : id; });
     if (lanes_) {
-        return say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; its key waits for it");
+        return say(happening::handler_stuck,
+                   "a handler of '" + plan_.queue() + "' runs on after its timeout; its key waits for it",
+                   {{"message_id", id}});
     }
     c.for_each_item([&](const spi::delivery& held) { settle_as(copy_of(held), timed_out(), c.solo); });
     flush_now_ = true;
-    say(true, "a handler of '" + plan_.queue() + "' runs on after its timeout; it was settled without it");
+    say(happening::handler_stuck,
+        "a handler of '" + plan_.queue() + "' runs on after its timeout; it was settled without it",
+        {{"message_id", id}});
 }
 
 // --- suspects ---------------------------------------------------------------------------------------

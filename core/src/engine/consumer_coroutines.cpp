@@ -20,6 +20,7 @@ void consumer::launch_coroutines() {
             }
             if (!c->cancel) c->cancel = std::make_unique<boost::asio::cancellation_signal>();
         }
+        if (observed_) observe_begin(*c);
         if (batches_) {
             spawn_batch(*c);
         } else {
@@ -34,8 +35,10 @@ void consumer::spawn(call& c) {
     if (!plan_.dead) {
         auto refused = decide::refuse_unhandled(policy_, limits_, c.state.item, core_->clock().wall());
         if (refused) {
+            call_end end{std::move(*refused), false};
+            if (observed_) observe_end(c, end);
             lock_type lock(mutex_);
-            end_call(c, {std::move(*refused), false});
+            end_call(c, std::move(end));
             return;
         }
     }
@@ -57,6 +60,7 @@ void consumer::spawn(call& c) {
 void consumer::spawn_batch(call& c) {
     call_end end;
     if (!admit(c, end)) {
+        if (observed_) observe_end(c, end);
         lock_type lock(mutex_);
         end_call(c, std::move(end));
         return;
@@ -76,6 +80,7 @@ void consumer::spawn_batch(call& c) {
 
 void consumer::coroutine_ended(call& c, call_end end) {
     bool quiet = false;
+    if (observed_) observe_end(c, end);
     {
         lock_type lock(mutex_);
         end_call(c, std::move(end));

@@ -65,6 +65,7 @@ call* consumer::claim_from_lanes() {
 /// Decides, queues the settlement and moves the lane on. With the lock held.
 void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decide::ended how, bool solo) {
     if (solo) solo_settling_ = true;
+    if (calls_measured()) meter_outcome(how);
     if (how.how == decide::ending::acked) {
         ++stats_.acked;
         lanes_->finish(of);
@@ -74,6 +75,8 @@ void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decid
     const bool has_key = !item.msg.key().value_or("").empty();
     auto verdict = decide::settle(policy_, std::move(item), how, core_->clock().wall());
     count(verdict.fate, how);
+    if (calls_measured()) meter_fate(verdict, how);
+    if (!verdict.reason.empty()) say_lost(verdict, how);
     auto& what = verdict.what;
     if (what.kind == spi::settlement_kind::delay) {
         what.kind = spi::settlement_kind::keep;
@@ -93,6 +96,9 @@ void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decid
         const bool poisons = plan_.topology->sequencing->on_failure == sequence_failure::fail_all;
         if (failed && poisons && has_key && how.how != decide::ending::poisoned) {
             lanes_->poison(of);
+            say(happening::key_poisoned,
+                "a key of '" + place_ + "' is poisoned: its messages are dead-lettered from now on",
+                {{"message_id", what.item.msg.id()}});
             if (core_->capabilities().keeps_keys) {
                 what.poison_key = true;
                 ++poisons_unconfirmed_;
@@ -100,7 +106,6 @@ void consumer::settle_in_lane(decide::lanes::lane* of, spi::delivery item, decid
         }
         lanes_->finish(of);
     }
-    if (verdict.fate == decide::fate::discarded) say_discarded(verdict.reason, how);
     outbox_.push_back(std::move(what));
 }
 
@@ -176,7 +181,7 @@ void consumer::shard_lost() {
     for (const auto& c : calls_) {
         if (c->now != call::phase::idle) c->state.stop.request_stop();
     }
-    say(true, "the shard '" + place_ + "' was lost to another consumer; asking for it again");
+    say(happening::shard_lost, "the shard '" + place_ + "' was lost to another consumer; asking for it again");
 }
 
 /// Whether a lost shard may be asked for again. With the lock held.

@@ -29,6 +29,7 @@ void consumer::pump() {
         more = pump_once(lock) || pump_again_;
     }
     pumping_ = false;
+    if (measured()) meter_state();
     flush_soon();
     dispatch(lock);
     if (lock.owns_lock()) close_if_drained(lock);
@@ -66,9 +67,12 @@ bool consumer::pump_once(lock_type& lock) {
             for (const auto& s : batch)
                 settling_tags_.push_back(s.item.tag);
         }
+        if (!discards_.empty()) begin_settling_discards(batch);
         lock.unlock();
-        subscription->settle(std::move(batch),
-                             [self = shared_from_this()](auto failed) { self->settled(std::move(failed)); });
+        auto traced = trace_settling(batch);
+        subscription->settle(std::move(batch), [self = shared_from_this(), traced = std::move(traced)](auto failed) {
+            self->settled(std::move(failed));
+        });
         lock.lock();
         return true;
     }
@@ -121,7 +125,9 @@ void consumer::received(result<std::vector<spi::delivery>> batch) {
         lock_type lock(mutex_);
         receiving_ = false;
         if (batch) {
-            if (receive_backoff_.failures() > 0) say(false, "receiving from '" + plan_.queue() + "' again");
+            if (receive_backoff_.failures() > 0) {
+                say(happening::receive_recovered, "receiving from '" + plan_.queue() + "' again");
+            }
             receive_backoff_.reset();
             take(std::move(batch).value());
         } else if (!(batch.error() == errc::cancelled)) {
@@ -136,6 +142,9 @@ void consumer::received(result<std::vector<spi::delivery>> batch) {
 void consumer::take(std::vector<spi::delivery> batch) {
     unsettled_ += batch.size();
     stats_.received += batch.size();
+    last_received_ = core_->clock().recent();
+    if (measured()) meter_received(batch);
+    if (core_->tracer()) trace_received(batch);
     if (lanes_) {
         take_into_lanes(std::move(batch));
         if (phase_ != phase::running) release_unstarted();
@@ -163,10 +172,12 @@ bool consumer::is_suspect(const spi::delivery& item) const noexcept {
 /// Waits before the next receive; a broker that refuses for good ends the consumer. With the lock held.
 void consumer::receive_failed(const error& why) {
     if (phase_ != phase::running) return;
+    if (!(why == errc::lease_lost)) core_->count_error(broker_meters::consume);
     if (lanes_ && why == errc::lease_lost) {
         shard_lost();
     } else if (receive_backoff_.failures() == 0) {
-        say(true, "receiving from '" + place_ + "' failed: " + why.message());
+        say(happening::receive_failed, "receiving from '" + place_ + "' failed: " + why.message(),
+            {{"error", why.message()}});
     }
     if (why == errc::closed) {
         end_.failed = true;
@@ -197,6 +208,8 @@ void consumer::settled(std::vector<spi::failed_settlement> failed) {
         unsettled_ -= settling_count_;
         poisons_unconfirmed_ -= settling_poisons_;
         solo_done = std::exchange(solo_in_batch_, false);
+        if (!failed.empty()) core_->count_error(broker_meters::ack);
+        if (!settling_discards_.empty()) end_settling_discards(failed);
         for (auto& f : failed) {
             const bool kept_one = f.what.kind == spi::settlement_kind::keep;
             if (kept_one) std::erase(settling_keeps_, f.what.item.tag);
@@ -210,7 +223,9 @@ void consumer::settled(std::vector<spi::failed_settlement> failed) {
             ++stats_.settle_retries;
             if (f.what.item.tag == solo_tag_) solo_done = false;
             if (failed_outbox_.empty() && settle_backoff_.failures() == 0) {
-                say(true, "settling on '" + plan_.queue() + "' failed, will be tried again: " + f.cause.message());
+                say(happening::settle_failed,
+                    "settling on '" + plan_.queue() + "' failed, will be tried again: " + f.cause.message(),
+                    {{"error", f.cause.message()}});
             }
             failed_outbox_.push_back(std::move(f.what));
         }
@@ -366,8 +381,11 @@ void consumer::leases_lost(const std::vector<std::uint64_t>& lost) {
             found += lost_of_call;
         }
     }
-    if (found > 0)
-        say(true, std::to_string(found) + " leases on '" + plan_.queue() + "' were lost to another consumer");
+    if (found > 0) {
+        say(happening::leases_lost,
+            std::to_string(found) + " leases on '" + plan_.queue() + "' were lost to another consumer",
+            {{"count", static_cast<std::int64_t>(found)}});
+    }
     pump();
 }
 

@@ -31,6 +31,7 @@ consumer_settings settle_options(const consumer_options& own, const consumer_opt
     settled.max_pending_per_key = pick(own.max_pending_per_key, group.max_pending_per_key);
     settled.reorder_window = pick(own.reorder_window, group.reorder_window);
     settled.reorder_window_bytes = pick(own.reorder_window_bytes, group.reorder_window_bytes);
+    settled.audit = pick(own.audit, group.audit);
     return settled;
 }
 

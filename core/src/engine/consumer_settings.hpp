@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,7 @@ struct consumer_settings {
     std::size_t max_pending_per_key = 0;
     std::size_t reorder_window = 0;
     std::size_t reorder_window_bytes = 0;
+    std::shared_ptr<audit_trail> audit;
 };
 
 /// The options of a registration, completed by its group's and then by the library's.

@@ -75,9 +75,12 @@ std::uint32_t crew::engage(std::uint32_t n) {
     try {
         made = hire(n);
     } catch (const std::exception& e) {
-        broker_->log(log_level::warning, "the factory of handlers for '" + plan_.queue() + "' threw: " + e.what());
+        broker_->tell(happening::factory_failed,
+                      "the factory of handlers for '" + plan_.queue() + "' threw: " + e.what(),
+                      {{"queue", plan_.queue()}, {"error", e.what()}});
     } catch (...) {
-        broker_->log(log_level::warning, "the factory of handlers for '" + plan_.queue() + "' threw");
+        broker_->tell(happening::factory_failed, "the factory of handlers for '" + plan_.queue() + "' threw",
+                      {{"queue", plan_.queue()}, {"error", ""}});
     }
     for (const auto& c : made)
         c->start();
@@ -139,6 +142,7 @@ void crew::raise_target(std::uint32_t by) {
 void crew::count_respawned(std::uint32_t n) {
     const std::lock_guard lock(mutex_);
     gone_.respawned += n;
+    if (auto* meters = broker_->meters()) meters->respawned.add(n);
 }
 
 crew::consumers crew::sweep() {
@@ -215,6 +219,18 @@ void crew::add_stats(consumer_stats& to) const {
     each([&](const auto& c) { c->add_stats(to); });
     to.consumers +=
         static_cast<std::uint64_t>(std::ranges::count_if(working_, [](const auto& c) { return alive(*c); }));
+}
+
+void crew::report_stuck(std::vector<stuck_call>& to) const {
+    const std::lock_guard lock(mutex_);
+    each([&](const auto& c) { c->report_stuck(to); });
+}
+
+steady_time crew::last_received() const {
+    const std::lock_guard lock(mutex_);
+    auto latest = steady_time::min();
+    each([&](const auto& c) { latest = std::max(latest, c->last_received()); });
+    return latest;
 }
 
 void crew::report(run_outcome& outcome) const {

@@ -66,6 +66,9 @@ public:
     /// Why one of them could never subscribe.
     std::optional<error> refusal() const;
     void add_stats(consumer_stats& to) const;
+    void report_stuck(std::vector<stuck_call>& to) const;
+    /// When one of them was given a message last, or began.
+    steady_time last_received() const;
     /// Adds how they ended, and what is left of those that have not.
     void report(run_outcome& outcome) const;
 

@@ -39,6 +39,7 @@ void group_core::add(registration what, handler_factory make) {
     }
     if (plan.batch) check_batch(*plan.batch, plan.options, *plan.topology);
     check_settings(plan.options, plan.queue());
+    if (plan.options.audit) follow_audit(plan.options.audit);
     std::lock_guard lock(mutex_);
     if (phase_ != phase::idle) refuse(errc::invalid_argument, "add() after start(); make another group");
     if (std::ranges::any_of(keepers_, [&](const auto& k) { return k->members().plan().queue() == plan.queue(); })) {
@@ -155,6 +156,11 @@ void group_core::supervise() {
     }
     for (std::size_t i = 0; i < keepers_.size(); ++i)
         crew_changed(i);
+    std::int64_t consumers = 0;
+    for (const auto& k : keepers_)
+        consumers += k->members().target();
+    broker_->tell(happening::group_started, "a consumer group runs with " + std::to_string(consumers) + " consumer(s)",
+                  {{"consumers", consumers}});
 }
 
 void group_core::wake() {
@@ -219,6 +225,31 @@ void group_core::wait_drained(milliseconds drain) {
     clock.cancel(timer);
 }
 
+/// Has what becomes of its records told and counted.
+void group_core::follow_audit(const std::shared_ptr<audit_trail>& trail) const {
+    trail->on_progress([weak = std::weak_ptr(broker_)](const audit_progress& what) {
+        const auto core = weak.lock();
+        if (!core) return;
+        if (auto* meters = core->meters()) {
+            meters->audit_written.add(what.written);
+            meters->audit_failed.add(what.failed);
+        }
+        if (!what.first_failed) return;
+        core->tell(
+            happening::audit_failed,
+            "audit records could not be written, the first of '" + what.first_failed->topic +
+                "': " + std::string(what.why),
+            {{"queue", what.first_failed->topic}, {"message_id", what.first_failed->delivery_id}, {"error", what.why}});
+    });
+}
+
+/// Waits for what was written down to be handed over.
+void group_core::flush_audit(milliseconds deadline) const {
+    for (const auto& k : keepers_) {
+        if (const auto& trail = k->members().plan().options.audit) (void)trail->flush(deadline);
+    }
+}
+
 run_outcome group_core::collect() const {
     run_outcome outcome;
     for (const auto& k : keepers_)
@@ -230,12 +261,51 @@ run_outcome group_core::stop(milliseconds drain) {
     begin_drain();
     wait_drained(drain);
     auto outcome = collect();
+    bool first = false;
     {
         std::lock_guard lock(mutex_);
-        phase_ = phase::ended;
+        first = std::exchange(phase_, phase::ended) != phase::ended;
     }
+    if (first && !outcome.timed_out) flush_audit(drain);
     broker_->leave(this);
+    if (first) {
+        broker_->tell(happening::group_drained,
+                      "a consumer group has ended, exit code " + std::to_string(outcome.exit_code()),
+                      {{"exit_code", std::int64_t{outcome.exit_code()}},
+                       {"left", static_cast<std::int64_t>(outcome.left)},
+                       {"stuck", static_cast<std::int64_t>(outcome.stuck.size())}});
+    }
     return outcome;
+}
+
+void group_core::report_stuck(std::vector<stuck_call>& to) const {
+    keepers all;
+    {
+        std::lock_guard lock(mutex_);
+        all = keepers_;
+    }
+    for (const auto& k : all)
+        k->members().report_stuck(to);
+}
+
+std::vector<group_core::consumed> group_core::consumes() const {
+    keepers all;
+    {
+        std::lock_guard lock(mutex_);
+        all = keepers_;
+    }
+    std::vector<consumed> found;
+    for (const auto& k : all) {
+        const auto& plan = k->members().plan();
+        if (plan.dead || plan.broadcast) continue;
+        // Shards of one topic stand side by side.
+        if (!plan.shard || *plan.shard == 0) found.push_back({plan.topology, {}, 0, steady_time::min()});
+        auto& into = found.back();
+        into.places.push_back(plan.place());
+        into.consumers += k->members().count().live;
+        into.last_received = std::max(into.last_received, k->members().last_received());
+    }
+    return found;
 }
 
 consumer_stats group_core::stats(std::string_view queue) const {

@@ -36,6 +36,18 @@ public:
     /// Ends a drain that is under way at once.
     void cut_drain();
     consumer_stats stats(std::string_view queue) const;
+    /// Adds calls that are stuck.
+    void report_stuck(std::vector<stuck_call>& to) const;
+
+    /// A registration as those see it who look at queues.
+    struct consumed {
+        std::shared_ptr<const queue_topology> topology;
+        std::vector<std::string> places;  ///< The queues that it reads.
+        std::uint64_t consumers = 0;
+        steady_time last_received{};
+    };
+    /// All registrations but those of dead letters and broadcasts.
+    std::vector<consumed> consumes() const;
     broker_core& broker() noexcept { return *broker_; }
 
 private:
@@ -48,6 +60,8 @@ private:
     crew::consumers hire_all();
     void await_subscriptions();
     void supervise();
+    void follow_audit(const std::shared_ptr<audit_trail>& trail) const;
+    void flush_audit(milliseconds deadline) const;
     void wait_drained(milliseconds drain);
     run_outcome collect() const;
     bool all_finished() const;

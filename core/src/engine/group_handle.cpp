@@ -128,7 +128,8 @@ void group_handle::async_run(std::stop_token stop, milliseconds drain,
         } catch (const exception& e) {
             code = e.cause().code;
         } catch (const std::exception& e) {  // of a factory of handlers: there is no one here to throw it at
-            handle.core_->broker().log(log_level::error, std::string("the start of a group failed: ") + e.what());
+            handle.core_->broker().tell(happening::group_start_failed,
+                                        std::string("the start of a group failed: ") + e.what(), {{"error", e.what()}});
             code = make_error_code(errc::cancelled);
         }
         finish(code, std::move(outcome));

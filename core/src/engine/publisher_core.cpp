@@ -6,6 +6,7 @@
 #include "blocking.hpp"
 #include "broker_core.hpp"
 #include "completion.hpp"
+#include "observed_publish.hpp"
 #include "sequenced_publish.hpp"
 
 namespace shove {
@@ -150,7 +151,9 @@ void publisher_core::prepare_one(prepared_batch& into, publish_state& state, con
     parts.content_type = topic.content_type;
     parts.type = topic.type;
     parts.payload = std::as_bytes(std::span(*payload));
-    parts.headers = options.headers;
+    std::optional<headers> traced;
+    if (options.trace || core_->tracer()) traced = traced_headers(*core_, into, topic, options);
+    parts.headers = traced ? *traced : options.headers;
     parts.published_at = now;
     if (options.expires_in) parts.expires_at = now + *options.expires_in;
     try {
@@ -162,6 +165,7 @@ void publisher_core::prepare_one(prepared_batch& into, publish_state& state, con
 }
 
 void publisher_core::start(prepared_batch batch, unique_function<void(prepared_batch)> done) const {
+    if (!batch.states.empty() && (core_->board() || batch.traced)) done = observed(core_, batch, std::move(done));
     if (batch.messages.empty()) return done(std::move(batch));
     if (batch.topology->sequencing) return publish_sequenced(core_, std::move(batch), std::move(done));
     auto& clock = core_->clock();

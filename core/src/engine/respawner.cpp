@@ -32,13 +32,14 @@ void respawner::say(decide::respawn::event what) const {
     using event = decide::respawn::event;
     const auto& queue = crew_->plan().queue();
     if (what == event::opened) {
-        broker_->log(log_level::error, std::to_string(decision_.streak()) +
-                                           " attempts in a row to replace consumers of '" + queue +
-                                           "' failed; from now on one is tried every 5 minutes");
+        broker_->tell(happening::respawn_opened,
+                      std::to_string(decision_.streak()) + " attempts in a row to replace consumers of '" + queue +
+                          "' failed; from now on one is tried every 5 minutes",
+                      {{"queue", queue}, {"count", std::int64_t{decision_.streak()}}});
     } else if (what == event::probing) {
-        broker_->log(log_level::warning, "trying one consumer of '" + queue + "'");
+        broker_->tell(happening::respawn_probing, "trying one consumer of '" + queue + "'", {{"queue", queue}});
     } else if (what == event::closed) {
-        broker_->log(log_level::info, "consumers of '" + queue + "' stay up again");
+        broker_->tell(happening::respawn_closed, "consumers of '" + queue + "' stay up again", {{"queue", queue}});
     }
 }
 
@@ -56,15 +57,19 @@ void respawner::begin_round(std::uint32_t n) {
 /// A broker that cannot be reached now is the consumers' own matter: they go on trying.
 void respawner::declared(std::uint32_t n, const error& why) {
     declaring_ = false;
+    if (why) broker_->count_error(broker_meters::topology);
     if (why && !is_retryable(why.code)) {
-        broker_->log(log_level::warning,
-                     "cannot replace consumers of '" + crew_->plan().queue() + "': " + why.message());
+        broker_->tell(happening::respawn_failed,
+                      "cannot replace consumers of '" + crew_->plan().queue() + "': " + why.message(),
+                      {{"queue", crew_->plan().queue()}, {"error", why.message()}});
     } else {
         const auto made = crew_->engage(n);
         crew_->count_respawned(made);
         if (made > 0) {
-            broker_->log(log_level::info, std::to_string(made) + " new consumer(s) of '" + crew_->plan().queue() +
-                                              "' in place of those that ended");
+            broker_->tell(happening::consumers_respawned,
+                          std::to_string(made) + " new consumer(s) of '" + crew_->plan().queue() +
+                              "' in place of those that ended",
+                          {{"queue", crew_->plan().queue()}, {"count", std::int64_t{made}}});
         }
     }
     look();

@@ -1,48 +1,12 @@
 #include "scaler.hpp"
 
-#include <functional>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "broker_core.hpp"
+#include "depths.hpp"
 
 namespace shove::detail {
-namespace {
-
-/// Adds up what waits in several queues; the first error counts for all.
-void ready_of(spi::driver& driver, const std::vector<std::string>& queues,
-              std::function<void(result<std::uint64_t>)> done) {
-    struct gathering {
-        std::mutex mutex;
-        std::size_t missing;
-        std::uint64_t ready = 0;
-        std::optional<error> failure;
-        std::function<void(result<std::uint64_t>)> done;
-    };
-    auto sum = std::make_shared<gathering>();
-    sum->missing = queues.size();
-    sum->done = std::move(done);
-    for (const auto& queue : queues) {
-        driver.depth(queue, [sum](result<spi::queue_depth> depth) {
-            {
-                const std::lock_guard lock(sum->mutex);
-                if (depth) {
-                    sum->ready += depth->ready;
-                } else if (!sum->failure) {
-                    sum->failure = depth.error();
-                }
-                if (--sum->missing > 0) return;
-            }
-            if (sum->failure) return sum->done(*sum->failure);
-            sum->done(sum->ready);
-        });
-    }
-}
-
-}  // namespace
-
 void check_scaling(const autoscaler_options& options) {
     const auto refuse = [](const std::string& name, milliseconds value, const char* rule) {
         throw exception(error(errc::invalid_argument, "the autoscaler's " + name + " is " +
@@ -96,28 +60,31 @@ void scaler::ask(std::size_t which, steady_time now) {
             {at.what->look(), scale_decision::hold("the depth of '" + at.what->queue() + "' has not been told yet")});
     }
     at.asking = true;
-    ready_of(broker_->driver(), at.what->places(), [weak = weak_from_this(), which, now](result<std::uint64_t> ready) {
+    add_up_depths(broker_->driver(), at.what->places(), [weak = weak_from_this(), which, now](auto depth) {
         const auto self = weak.lock();
         if (!self) return;
-        self->broker_->supervising().post([weak, which, now, ready = std::move(ready)] {
-            if (auto same = weak.lock()) same->answered(which, ready, now);
+        self->broker_->supervising().post([weak, which, now, depth = std::move(depth)] {
+            if (auto same = weak.lock()) same->answered(which, depth, now);
         });
     });
 }
 
-void scaler::answered(std::size_t which, const result<std::uint64_t>& ready, steady_time now) {
+void scaler::answered(std::size_t which, const result<spi::queue_depth>& depth, steady_time now) {
     auto& at = watched_[which];
     at.asking = false;
     if (at.what->draining()) return;
     auto seen = at.what->look();
-    if (!ready) {
+    if (!depth) {
         at.governor.blind();
-        const auto text = "the depth of '" + seen.queue + "' is not known: " + ready.error().message();
-        if (!std::exchange(at.failing, true)) broker_->log(log_level::warning, text);
+        const auto text = "the depth of '" + seen.queue + "' is not known: " + depth.error().message();
+        if (!std::exchange(at.failing, true)) {
+            broker_->tell(happening::scaling_depth_unknown, text,
+                          {{"queue", seen.queue}, {"error", depth.error().message()}});
+        }
         return report({seen, scale_decision::hold(text)});
     }
     at.failing = false;
-    seen.ready = *ready;
+    seen.ready = depth->ready;
     if (const auto target = at.what->target(); seen.consumers < target) {
         at.governor.blind();
         at.what->look_soon();
@@ -136,10 +103,13 @@ scale_decision scaler::wish(const scale_snapshot& seen) const {
     try {
         return strategy_->decide(seen);
     } catch (const std::exception& e) {
-        broker_->log(log_level::error, "the scaling strategy threw for '" + seen.queue + "': " + e.what());
+        broker_->tell(happening::scaling_strategy_failed,
+                      "the scaling strategy threw for '" + seen.queue + "': " + e.what(),
+                      {{"queue", seen.queue}, {"error", e.what()}});
         return scale_decision::hold(std::string("the strategy threw: ") + e.what());
     } catch (...) {
-        broker_->log(log_level::error, "the scaling strategy threw for '" + seen.queue + "'");
+        broker_->tell(happening::scaling_strategy_failed, "the scaling strategy threw for '" + seen.queue + "'",
+                      {{"queue", seen.queue}, {"error", ""}});
         return scale_decision::hold("the strategy threw");
     }
 }
@@ -151,21 +121,39 @@ std::uint32_t scaler::carry_out(scaled& what, const scale_decision& decision) co
     if (up) changed = what.engage(decision.by);
     if (decision.what == scale_decision::action::down) changed = what.retire(decision.by);
     if (changed > 0) {
-        broker_->log(log_level::info, "'" + what.queue() + "': " + std::to_string(changed) +
-                                          (up ? " consumer(s) more, " : " consumer(s) fewer, ") +
-                                          std::to_string(what.target()) + " in all: " + decision.reason);
+        const auto change = up ? std::int64_t{changed} : -std::int64_t{changed};
+        broker_->tell(happening::consumers_scaled,
+                      "'" + what.queue() + "': " + std::to_string(changed) +
+                          (up ? " consumer(s) more, " : " consumer(s) fewer, ") + std::to_string(what.target()) +
+                          " in all: " + decision.reason,
+                      {{"queue", what.queue()},
+                       {"change", change},
+                       {"consumers", std::int64_t{what.target()}},
+                       {"reason", decision.reason}});
     }
     return changed;
 }
 
+/// Into the metrics.
+void scaler::note(const scale_report& what) const {
+    if (!broker_->board()) return;
+    const auto meters = broker_->board()->scaling(what.seen.queue);
+    meters->decisions[static_cast<std::size_t>(what.decision.what)].add();
+    meters->ready.set(what.seen.ready);
+    meters->in_flight.set(what.seen.in_flight);
+    meters->consumers.set(what.seen.consumers);
+}
+
 void scaler::report(scale_report what) const {
+    note(what);
     if (!options_.on_decision) return;
     try {
         options_.on_decision(what);
     } catch (const std::exception& e) {
-        broker_->log(log_level::error, std::string("on_decision of an autoscaler threw: ") + e.what());
+        broker_->tell(happening::scaling_callback_failed,
+                      std::string("on_decision of an autoscaler threw: ") + e.what(), {{"error", e.what()}});
     } catch (...) {
-        broker_->log(log_level::error, "on_decision of an autoscaler threw");
+        broker_->tell(happening::scaling_callback_failed, "on_decision of an autoscaler threw", {{"error", ""}});
     }
 }
 

@@ -40,9 +40,10 @@ private:
     void plan_poll();
     void poll(steady_time now);
     void ask(std::size_t which, steady_time now);
-    void answered(std::size_t which, const result<std::uint64_t>& ready, steady_time now);
+    void answered(std::size_t which, const result<spi::queue_depth>& depth, steady_time now);
     scale_decision wish(const scale_snapshot& seen) const;
     std::uint32_t carry_out(scaled& what, const scale_decision& decision) const;
+    void note(const scale_report& what) const;
     void report(scale_report what) const;
 
     const std::shared_ptr<broker_core> broker_;

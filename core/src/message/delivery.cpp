@@ -1,7 +1,16 @@
 #include <shove/delivery.hpp>
+
 #include <shove/topic.hpp>
+#include <shove/trace.hpp>
 
 namespace shove {
+
+std::shared_ptr<const trace_context> delivery::trace() const {
+    if (state_->trace) return state_->trace;
+    auto carried = read_trace(headers());
+    if (!carried || !*carried) return nullptr;
+    return std::make_shared<const trace_context>(std::move(**carried));
+}
 
 milliseconds delivery::age() const noexcept {
     const auto published = published_at();
