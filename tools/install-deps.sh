@@ -6,7 +6,7 @@
 set -euo pipefail
 
 run=(g++-12 g++ cmake ninja-build make pkg-config ccache
-     libboost1.81-dev libsimdjson-dev libsqlite3-dev
+     libboost1.81-dev libsimdjson-dev libsqlite3-dev libprotobuf-dev protobuf-compiler
      libcli11-dev libtomlplusplus-dev)
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
