@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: tools/install-deps.sh [run|test]
 #   run   what it takes to build the libraries, the command and the main job (the default)
-#   test  that, and what `make test` needs
+#   test  that, and what `make test` needs; Maven fetches the SBE tool
 # Does nothing, and needs no network, where all are there.
 set -euo pipefail
 
 run=(g++-12 g++ cmake ninja-build make pkg-config ccache
-     libboost1.81-dev libsimdjson-dev libsqlite3-dev
-     libcli11-dev libtomlplusplus-dev)
+     libboost1.81-dev libsimdjson-dev libsqlite3-dev libprotobuf-dev protobuf-compiler
+     prometheus-cpp-dev libspdlog-dev libcli11-dev libtomlplusplus-dev)
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
-      prometheus-cpp-dev libspdlog-dev prometheus
+      prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-      sqlite3 doxygen graphviz python3 binutils git)
+      sqlite3 doxygen graphviz python3 binutils git
+      default-jre-headless maven)
 
 case "${1:-run}" in
     run)  wanted=("${run[@]}") ;;
@@ -24,12 +25,19 @@ if ! command -v dpkg-query >/dev/null; then
     exit 0
 fi
 
+# Code generator of the SBE codec's tests: one jar, kept in the user's cache. Debian has no package of it.
+sbe_tool() {
+    [ "${1:-run}" = test ] || return 0
+    cmake -P "$(dirname "$0")/../codecs/sbe/cmake/FetchSbeTool.cmake"
+}
+
 missing=()
 for package in "${wanted[@]}"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
+    sbe_tool "$@"
     echo "install-deps: nothing missing (${#wanted[@]} packages)"
     exit 0
 fi
@@ -52,4 +60,5 @@ if ! apt install -y --no-install-recommends "${missing[@]}"; then
     apt update || { cat "$log" >&2; exit 1; }
     apt install -y --no-install-recommends "${missing[@]}" || { cat "$log" >&2; exit 1; }
 fi
+sbe_tool "$@"
 echo "install-deps: done"

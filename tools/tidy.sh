@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-filter=${1:-'^(core/src|backends/[^/]+/src|cli)/'}
+filter=${1:-'^(core/src|(backends|codecs)/[^/]+/src|cli)/'}
 build=build/tidy  # only configured, for its compile commands
 cmake --preset asan -B $build -DSHOVE_BUILD_CLI=ON >/dev/null
 mkdir -p $build/stamps

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the outside project one way: run.sh install|find_package|pkg_config|add_subdirectory
+# Builds and runs the outside project one way: run.sh install|find_package|codecs|pkg_config|add_subdirectory
 # BUILD is the build folder to take the libraries from, CXX the compiler, CMAKE the cmake to use.
 set -euo pipefail
 
@@ -20,8 +20,8 @@ case "$1" in
             exit 1
         fi
         exit 0 ;;
-    find_package)
-        "$CMAKE" -S "$here/find_package" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
+    find_package | codecs)
+        "$CMAKE" -S "$here/$1" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
         "$CMAKE" --build "$folder" ;;
     pkg_config)
         mkdir -p "$folder"
@@ -39,7 +39,7 @@ case "$1" in
             ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
         "$CMAKE" --build "$folder" --target outside ;;
     *)
-        echo "usage: $0 install|find_package|pkg_config|add_subdirectory" >&2
+        echo "usage: $0 install|find_package|codecs|pkg_config|add_subdirectory" >&2
         exit 64 ;;
 esac
 

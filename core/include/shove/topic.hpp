@@ -1,6 +1,7 @@
 #pragma once
 
 #include <shove/codec.hpp>
+#include <shove/detail/type_name.hpp>
 #include <shove/json.hpp>
 #include <shove/topology.hpp>
 
@@ -56,15 +57,6 @@ template <class T>
 std::string sequence_key_of(const typename T::message_type& message) {
     return key_text<std::remove_cvref_t<decltype(std::invoke(T::sequence_key, message))>>(
         std::invoke(T::sequence_key, message));
-}
-
-/// The name of a type as the compiler writes it.
-template <class T>
-constexpr std::string_view type_name() noexcept {
-    constexpr std::string_view text = __PRETTY_FUNCTION__;
-    constexpr auto from = text.find("T = ") + 4;
-    constexpr auto to = text.find_first_of(";]", from);
-    return text.substr(from, to - from);
 }
 
 /// Compile-time checks of a topic. A broken rule is an error whose notes name the topic as `T`.

@@ -1,0 +1,85 @@
+# shove_sbe_generate(<target> <schema.xml> [NAMESPACE <name>] [JAR <file>])
+#
+# Generates the flyweights of an SBE schema with the real SBE tool and lets the target include them, as a system's headers:
+# a message Order of a schema of package market is <market/Order.h>, class market::Order.
+#   NAMESPACE  instead of the schema's package
+#   JAR        the tool; default SHOVE_SBE_JAR, else where FetchSbeTool.cmake puts it
+# Needs a Java runtime. The tool runs while configuring, because only it knows what files a schema makes; and again when
+# schema or tool have changed.
+function(shove_sbe_generate target schema)
+  cmake_parse_arguments(arg "" "NAMESPACE;JAR" "" ${ARGN})
+  set(jar ${arg_JAR})
+  if(NOT jar)
+    shove_sbe_find_tool(jar why)
+  endif()
+  find_program(SHOVE_SBE_JAVA java)
+  if(NOT jar OR NOT SHOVE_SBE_JAVA)
+    message(FATAL_ERROR "shove_sbe_generate: no SBE tool. ${why}")
+  endif()
+
+  get_filename_component(schema ${schema} ABSOLUTE)
+  get_filename_component(name ${schema} NAME_WE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/sbe/${name})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schema})
+  _shove_sbe_run(${folder} ${schema} ${jar} "${arg_NAMESPACE}")
+
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL "INTERFACE_LIBRARY")
+    target_include_directories(${target} SYSTEM INTERFACE ${folder})
+  else()
+    target_include_directories(${target} SYSTEM PUBLIC ${folder})
+  endif()
+endfunction()
+
+# Runs the tool where the folder is not of this schema, tool and namespace.
+function(_shove_sbe_run folder schema jar namespace)
+  file(SHA256 ${schema} hash)
+  set(made_of "${hash} ${jar} ${namespace}")
+  if(EXISTS ${folder}/.made_of)
+    file(READ ${folder}/.made_of before)
+    if(before STREQUAL made_of)
+      return()
+    endif()
+  endif()
+  set(options -Dsbe.output.dir=${folder} -Dsbe.target.language=Cpp -Dsbe.validation.stop.on.error=true)
+  if(namespace)
+    list(APPEND options -Dsbe.target.namespace=${namespace})
+  endif()
+  file(REMOVE_RECURSE ${folder})
+  execute_process(COMMAND ${SHOVE_SBE_JAVA} ${options} -jar ${jar} ${schema}
+    RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(failed)
+    message(FATAL_ERROR "the SBE tool refuses ${schema}:\n${output}")
+  endif()
+  file(WRITE ${folder}/.made_of "${made_of}")
+endfunction()
+
+# Whether the tool is there: its jar, or nothing and why.
+function(shove_sbe_find_tool jar why)
+  set(SHOVE_SBE_JAR "" CACHE FILEPATH "The SBE tool, sbe-all-<version>.jar; empty: where FetchSbeTool.cmake puts it")
+  find_program(SHOVE_SBE_JAVA java)
+  shove_sbe_pinned_tool(artifact hash pinned)
+  set(${jar} "" PARENT_SCOPE)
+  if(NOT SHOVE_SBE_JAVA)
+    set(${why} "There is no java" PARENT_SCOPE)
+  elseif(SHOVE_SBE_JAR AND EXISTS ${SHOVE_SBE_JAR})
+    set(${jar} ${SHOVE_SBE_JAR} PARENT_SCOPE)
+  elseif(SHOVE_SBE_JAR OR NOT EXISTS ${pinned})
+    set(${why} "Set SHOVE_SBE_JAR to its jar, ${artifact} in Maven" PARENT_SCOPE)
+  else()
+    set(${jar} ${pinned} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The version that shove is tested with: Maven's name for it, its SHA-256, and where it is kept on this machine.
+function(shove_sbe_pinned_tool artifact hash file)
+  set(version 1.30.0)
+  if(DEFINED ENV{XDG_CACHE_HOME})
+    set(cache $ENV{XDG_CACHE_HOME})
+  else()
+    set(cache $ENV{HOME}/.cache)
+  endif()
+  set(${artifact} uk.co.real-logic:sbe-all:${version} PARENT_SCOPE)
+  set(${hash} 907d652e636317c575ccad43e0b077f0cae92227cecf970906e3baa5b0c20c4e PARENT_SCOPE)
+  set(${file} ${cache}/shove/sbe-all-${version}.jar PARENT_SCOPE)
+endfunction()
