@@ -26,7 +26,8 @@ class Usage(ShoveCase):
     def test_help_has_examples(self):
         self.assertIn(b"Examples:", self.run_shove("--help").stdout)
         for command in (["publish"], ["consume"], ["worker"], ["queues"], ["dlq", "list"], ["dlq", "replay"],
-                        ["dlq", "purge"], ["topology", "check"], ["topology", "show"], ["ping"], ["version"], ["bench"]):
+                        ["dlq", "purge"], ["topology", "check"], ["topology", "show"], ["ping"], ["version"], ["bench"],
+                        ["completion"], ["man"]):
             text = self.run_shove(*command, "--help").stdout.decode()
             self.assertIn("Examples:", text, command)
             self.assertIn("shove " + " ".join(command), text)
