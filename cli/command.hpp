@@ -51,6 +51,9 @@ void add_dlq_command(CLI::App& app, action& chosen);
 void add_keys_command(CLI::App& app, action& chosen);
 void add_topology_command(CLI::App& app, action& chosen);
 void add_ping_command(CLI::App& app, action& chosen);
+void add_doctor_command(CLI::App& app, action& chosen);
 void add_version_command(CLI::App& app, action& chosen);
+void add_completion_command(CLI::App& app, action& chosen);
+void add_man_command(CLI::App& app, action& chosen);
 
 }  // namespace shove::cli

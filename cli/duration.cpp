@@ -38,4 +38,12 @@ std::string format_duration(milliseconds value) {
     return {};
 }
 
+std::string age_text(const std::optional<milliseconds>& age) {
+    if (!age) return "-";
+    for (const auto& each : units) {
+        if (age->count() >= each.in_ms) return std::to_string(age->count() / each.in_ms) + std::string(each.name);
+    }
+    return format_duration(*age);
+}
+
 }  // namespace shove::cli

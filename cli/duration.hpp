@@ -18,4 +18,7 @@ inline constexpr std::string_view duration_form = "a whole number and a unit: 50
 /// The shortest exact form: `90s`, `5m`, `1500ms`.
 std::string format_duration(milliseconds value);
 
+/// An age in its largest unit, `3m`; `-` where there is none.
+std::string age_text(const std::optional<milliseconds>& age);
+
 }  // namespace shove::cli

@@ -21,16 +21,6 @@ constexpr const char* examples =
     "  shove queues                  all queues: ready, in flight, delayed, dead\n"
     "  shove queues orders --json    one of them, as a JSON line\n";
 
-/// Age in its largest unit: `3m`.
-std::string age_text(const std::optional<milliseconds>& age) {
-    if (!age) return "-";
-    for (const auto unit :
-         {milliseconds(86'400'000), milliseconds(3'600'000), milliseconds(60'000), milliseconds(1'000)}) {
-        if (*age >= unit) return format_duration(*age / unit * unit);
-    }
-    return format_duration(*age);
-}
-
 std::vector<spi::queue_info> wanted(const any_broker& broker, const std::vector<std::string>& names) {
     auto all = broker.admin().queues();
     if (names.empty()) return all;

@@ -6,21 +6,18 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "table.hpp"
-#include "topology_settings.hpp"
+#include "topology_work.hpp"
 
 #include <shove/detail/json_writer.hpp>
 
 namespace shove::cli {
 namespace {
 
-struct topology_command {
-    std::string queue;
-    topology_flags flags;
-};
-
 constexpr const char* examples =
     "Examples:\n"
-    "  shove topology check --topology topics.toml\n"
+    "  shove topology plan --topology topics.toml       what the broker lacks, and what differs there\n"
+    "  shove topology apply --topology topics.toml      makes what is missing; never takes anything away\n"
+    "  shove topology check --topology topics.toml || echo 'not as declared'\n"
     "  shove topology show orders --topology topics.toml\n"
     "  shove topology show orders --hold 1s,5s --dlq --json\n"
     "\n"
@@ -31,12 +28,6 @@ constexpr const char* examples =
     "  dlq = true               # or a name\n"
     "  max_retries = 5\n"
     "  sequenced = \"skip\"       # or \"fail-all\"; with shards = 8, key_field = \"customer\"\n";
-
-std::vector<topic_settings> asked_for(const topology_command& options) {
-    if (!options.queue.empty()) return {settings_for(options.queue, options.flags)};
-    if (!options.flags.file.empty()) return read_topology_file(options.flags.file);
-    throw usage_failure("give a QUEUE, or --topology FILE for all of its topics");
-}
 
 std::string as_json(const topic_settings& settings, const queue_topology& layout) {
     std::string line;
@@ -85,7 +76,7 @@ std::vector<std::string> as_row(const topic_settings& settings, const queue_topo
             std::to_string(settings.max_retries.value_or(consumer_options{}.max_retries))};
 }
 
-exit_code show(session& with, const topology_command& options) {
+exit_code show(session& with, const topology_request& options) {
     table shown({{"QUEUE"}, {"HOLD"}, {"DEAD LETTERS"}, {"MAX RETRIES", true}});
     for (const auto& each : asked_for(options)) {
         const auto topic = make_topic(each);
@@ -100,24 +91,10 @@ exit_code show(session& with, const topology_command& options) {
     return exit_code::ok;
 }
 
-exit_code check(session& with, const topology_command& options) {
-    const auto topics = asked_for(options);
-    for (const auto& each : topics)
-        make_topic(each);
-    const auto count = std::to_string(topics.size());
-    if (with.json()) {
-        with.out().write("{\"ok\":true,\"topics\":" + count + "}\n");
-    } else {
-        with.out().write("ok: " + count + (topics.size() == 1 ? " topic\n" : " topics\n"));
-    }
-    with.out().check();
-    return exit_code::ok;
-}
-
-using work = exit_code (*)(session&, const topology_command&);
+using work = exit_code (*)(session&, const topology_request&);
 
 void add_one(CLI::App& parent, const std::string& name, const std::string& help, work does, action& chosen) {
-    const auto options = std::make_shared<topology_command>();
+    const auto options = std::make_shared<topology_request>();
     auto* command = parent.add_subcommand(name, help);
     command->footer(examples);
     command->add_option("QUEUE", options->queue, "Only this one")->option_text("(optional)");
@@ -128,12 +105,20 @@ void add_one(CLI::App& parent, const std::string& name, const std::string& help,
 
 }  // namespace
 
+std::vector<topic_settings> asked_for(const topology_request& request) {
+    if (!request.queue.empty()) return {settings_for(request.queue, request.flags)};
+    if (!request.flags.file.empty()) return read_topology_file(request.flags.file);
+    throw usage_failure("give a QUEUE, or --topology FILE for all of its topics");
+}
+
 void add_topology_command(CLI::App& app, action& chosen) {
-    auto* command = app.add_subcommand("topology", "Check or show how queues are laid out; asks no broker");
+    auto* command = app.add_subcommand("topology", "Compare how queues are laid out with how they are declared");
     command->require_subcommand(0, 1);
     command->footer(examples);
-    add_one(*command, "check", "Check a topology file, or flags", check, chosen);
-    add_one(*command, "show", "Show the names and rules that follow from it", show, chosen);
+    add_one(*command, "plan", "Show what the broker lacks and what differs there", plan_topology, chosen);
+    add_one(*command, "apply", "Declare what is missing; what differs is left alone", apply_topology, chosen);
+    add_one(*command, "check", "As plan; fails where there is a difference", check_topology, chosen);
+    add_one(*command, "show", "Show the names and rules that follow from it; asks no broker", show, chosen);
 }
 
 }  // namespace shove::cli

@@ -11,7 +11,7 @@ run=(g++-12 g++ cmake ninja-build make pkg-config ccache
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
       prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-      sqlite3 doxygen graphviz python3 binutils git
+      sqlite3 doxygen graphviz python3 binutils git groff-base
       default-jre-headless maven)
 
 case "${1:-run}" in

@@ -26,7 +26,9 @@ class Usage(ShoveCase):
     def test_help_has_examples(self):
         self.assertIn(b"Examples:", self.run_shove("--help").stdout)
         for command in (["publish"], ["consume"], ["worker"], ["queues"], ["dlq", "list"], ["dlq", "replay"],
-                        ["dlq", "purge"], ["topology", "check"], ["topology", "show"], ["ping"], ["version"], ["bench"]):
+                        ["dlq", "purge"], ["topology", "plan"], ["topology", "apply"], ["topology", "check"],
+                        ["topology", "show"], ["doctor"], ["ping"], ["version"], ["bench"],
+                        ["completion"], ["man"]):
             text = self.run_shove(*command, "--help").stdout.decode()
             self.assertIn("Examples:", text, command)
             self.assertIn("shove " + " ".join(command), text)
@@ -72,7 +74,6 @@ class TopologyFile(ShoveCase):
     def test_layout_comes_from_the_file(self):
         self.write('[[topic]]\nqueue = "orders"\nhold = ["1ms", "2ms"]\ndlq = "graves"\nmax_retries = 1\n\n'
                    '[[topic]]\nqueue = "mails"\nhold = "1s"\n')
-        self.assertEqual(self.run_shove("topology", "check", "--topology", "t.toml").stdout, b"ok: 2 topics\n")
         shown = [json.loads(line) for line in
                  self.run_shove("topology", "show", "--topology", "t.toml", "--json").stdout.splitlines()]
         self.assertEqual(shown[0], {"queue": "orders", "holds": [{"queue": "orders-hold-1ms", "delay_ms": 1},

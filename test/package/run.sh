@@ -19,6 +19,10 @@ case "$1" in
             echo "the files above name folders of the machine that built them" >&2
             exit 1
         fi
+        for page in man/man1/shove.1 bash-completion/completions/shove zsh/site-functions/_shove \
+            fish/vendor_completions.d/shove.fish; do
+            [ -s "$prefix/share/$page" ] || { echo "share/$page is not installed" >&2; exit 1; }
+        done
         exit 0 ;;
     find_package | codecs)
         "$CMAKE" -S "$here/$1" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"

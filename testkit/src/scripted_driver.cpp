@@ -224,6 +224,11 @@ void scripted_driver::on_ping(std::function<std::optional<error>()> answer) {
     answers_.ping = std::move(answer);
 }
 
+void scripted_driver::on_describe(std::function<result<spi::description>()> answer) {
+    const std::lock_guard lock(mutex_);
+    answers_.describe = std::move(answer);
+}
+
 void scripted_driver::on_close(std::function<std::optional<error>()> answer) {
     const std::lock_guard lock(mutex_);
     answers_.close = std::move(answer);
@@ -302,6 +307,12 @@ void scripted_driver::ping(steady_time, spi::callback<void(error)> done) {
     const auto answer = current().ping;
     if (const auto why = answer ? answer() : std::optional(error())) return done(*why);
     leave_unanswered([done = std::move(done)]() mutable { done(error(errc::closed)); });
+}
+
+void scripted_driver::describe(spi::callback<void(result<spi::description>)> done) {
+    log_.add("describe");
+    const auto answer = current().describe;
+    done(answer ? answer() : spi::description{});
 }
 
 void scripted_driver::close(steady_time, spi::callback<void(error)> done) {

@@ -1,9 +1,12 @@
 #include "driver.hpp"
 
 #include "queue_jobs.hpp"
+#include "schema.hpp"
 #include "subscription.hpp"
 #include "subscription_jobs.hpp"
 #include "writer.hpp"
+
+#include <sqlite3.h>
 
 #include <string>
 #include <utility>
@@ -19,11 +22,20 @@ mailbox::limits limits_of(const sqlite::config& settings) {
     return made;
 }
 
+spi::description described(const sqlite::config& settings) {
+    return {{{"SQLite library", sqlite3_libversion()},
+             {"file", settings.path.string()},
+             {"schema", std::to_string(schema_version)},
+             {"durability", settings.durability == sqlite::durability::full ? "full" : "normal"}},
+            {}};
+}
+
 }  // namespace
 
 driver::driver(const sqlite::config& settings, std::shared_ptr<clock> time, std::unique_ptr<store> file,
                std::shared_ptr<ending> end)
     : capabilities_(sqlite::capabilities),
+      description_(described(settings)),
       time_(std::move(time)),
       inbox_(std::make_shared<mailbox>(limits_of(settings))),
       lookout_(std::make_shared<lookout>(
@@ -111,6 +123,10 @@ void driver::ping(steady_time deadline, spi::callback<void(error)> done) {
         if (timer != 0) time->cancel(timer);
         finish(cause);
     }));
+}
+
+void driver::describe(spi::callback<void(result<spi::description>)> done) {
+    done(description_);
 }
 
 void driver::close(steady_time deadline, spi::callback<void(error)> done) {

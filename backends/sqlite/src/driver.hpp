@@ -27,6 +27,7 @@ public:
     void subscribe(spi::source from, spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) override;
     void depth(std::string queue, spi::callback<void(result<spi::queue_depth>)> done) override;
     void ping(steady_time deadline, spi::callback<void(error)> done) override;
+    void describe(spi::callback<void(result<spi::description>)> done) override;
     void close(steady_time deadline, spi::callback<void(error)> done) override;
     spi::admin* admin() noexcept override { return this; }
 
@@ -43,6 +44,7 @@ private:
     void release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) override;
 
     spi::capabilities capabilities_;
+    const spi::description description_;
     std::shared_ptr<clock> time_;
     std::shared_ptr<mailbox> inbox_;
     std::shared_ptr<lookout> lookout_;

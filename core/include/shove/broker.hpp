@@ -74,6 +74,7 @@ public:
     void shutdown(milliseconds deadline) const;
     health_report health(milliseconds starving_after) const;
     const spi::capabilities& capabilities() const noexcept;
+    spi::description describe() const;
     void async_declare(std::shared_ptr<const queue_topology> topology,
                        boost::asio::any_completion_handler<void(error_code)> done) const;
     void async_ping(milliseconds deadline, boost::asio::any_completion_handler<void(error_code)> done) const;
@@ -199,6 +200,8 @@ public:
     }
 
     const spi::capabilities& capabilities() const noexcept { return handle_.capabilities(); }
+    /// What the backend tells of its broker, for people: versions, where it is. Throws `exception`. Blocks.
+    spi::description describe() const { return handle_.describe(); }
 
 private:
     detail::broker_handle handle_;

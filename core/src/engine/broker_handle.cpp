@@ -87,6 +87,11 @@ const spi::capabilities& broker_handle::capabilities() const noexcept {
     return core_->capabilities();
 }
 
+spi::description broker_handle::describe() const {
+    if (core_->closed()) throw exception(error(errc::closed, "describe: the broker is closed"));
+    return wait_for<result<spi::description>>([&](auto done) { core_->driver().describe(std::move(done)); }).value();
+}
+
 void broker_handle::async_declare(std::shared_ptr<const queue_topology> topology,
                                   boost::asio::any_completion_handler<void(error_code)> done) const {
     declare_checked(*core_, std::move(topology), finisher(*core_, std::move(done)));

@@ -4,6 +4,7 @@
 #include <shove/detail/unique_function.hpp>
 #include <shove/spi/capabilities.hpp>
 #include <shove/spi/delivery.hpp>
+#include <shove/spi/description.hpp>
 #include <shove/topology.hpp>
 
 #include <cstdint>
@@ -195,6 +196,8 @@ public:
     virtual void depth(std::string queue, callback<void(result<queue_depth>)> done) = 0;
     /// One bounded round trip to the broker.
     virtual void ping(steady_time deadline, callback<void(error)> done) = 0;
+    /// Tells of the broker, in one round trip at most.
+    virtual void describe(callback<void(result<description>)> done) { done(description{}); }
     /// Flushes and ends everything by `deadline`; idempotent. Later operations fail with `errc::closed`.
     virtual void close(steady_time deadline, callback<void(error)> done) = 0;
     /// Null without `capabilities::admin`. Lives as long as the driver.

@@ -73,6 +73,7 @@ public:
     /// Nothing: no answer, until `answer_the_rest`. Without a script: what waits and what is out, of all queues.
     void on_depth(std::function<std::optional<result<spi::queue_depth>>(const std::string&)> answer);
     void on_ping(std::function<std::optional<error>()> answer);
+    void on_describe(std::function<result<spi::description>()> answer);
     void on_close(std::function<std::optional<error>()> answer);
     /// Answers whatever was left without an answer: `errc::closed`.
     void answer_the_rest();
@@ -80,7 +81,8 @@ public:
     std::size_t unanswered() const;
 
     /// Every operation in order: `declare q`, `subscribe q`, `receive 10`, `cancel_receive`, `settle 3`,
-    /// `extend 2`, `isolate 7`, `close_subscription`, `publish 1`, `depth q`, `ping`, `close`.
+    /// `extend 2`, `isolate 7`, `close_subscription`, `publish 1`, `depth q`, `ping`, `describe`,
+    /// `close`.
     const recorder<std::string>& log() const noexcept { return log_; }
     /// How often an operation (the first word of its line) stands in the log.
     std::size_t count(std::string_view operation) const;
@@ -104,6 +106,7 @@ public:
     void subscribe(spi::source from, spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) override;
     void depth(std::string queue, spi::callback<void(result<spi::queue_depth>)> done) override;
     void ping(steady_time deadline, spi::callback<void(error)> done) override;
+    void describe(spi::callback<void(result<spi::description>)> done) override;
     void close(steady_time deadline, spi::callback<void(error)> done) override;
 
 private:
@@ -122,6 +125,7 @@ private:
         std::function<std::optional<spi::publish_report>(const spi::publish_request&)> publish;
         std::function<std::optional<result<spi::queue_depth>>(const std::string&)> depth;
         std::function<std::optional<error>()> ping;
+        std::function<result<spi::description>()> describe;
         std::function<std::optional<error>()> close;
     };
 
