@@ -191,7 +191,10 @@ def main():
     rounds = options.rounds or (1 if options.quick else 5)
     if not options.no_build:
         build_ours()
-    runner = Runner(build_peers())
+    sides = [side for case in cases for side in (case.ours, case.peer) if side]
+    used = {command[0] for side in sides for commands in side.settings for command in commands}
+    peers = {name for name, _ in PEERS.values()}
+    runner = Runner(build_peers() if used & peers else {})
     OUT.mkdir(parents=True, exist_ok=True)
     about = machine()
     tallies = [Tally(case) for case in cases]

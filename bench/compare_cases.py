@@ -119,6 +119,24 @@ def sequenced(messages, many):
     ]
 
 
+def metrics(messages):
+    """What it costs to measure: the same work with a `shove::metrics` and without."""
+    def pair(*words):
+        return settings(ours(*words, "--metrics"), ([],)), settings(ours(*words), ([],))
+
+    consume = ["--mode", "consume", "--messages", str(messages), "--prefetch", "200"]
+    publish = ["--mode", "publish", "--messages", str(messages)]
+    sequenced_words = ["--mode", "sequenced", "--messages", str(messages), "--shards", "4", "--prefetch", "200"]
+    return [
+        Case("metrics-consume-1", "metrics on beside off, consume, 1 consumer", *pair(*consume), target=0.9),
+        Case("metrics-consume-4", "metrics on beside off, consume, 4 consumers", *pair(*consume, "--consumers", "4"),
+             target=0.9),
+        Case("metrics-sequenced", "metrics on beside off, sequenced, 4 shards", *pair(*sequenced_words), target=0.9),
+        Case("metrics-batch", "metrics on beside off, batches of 500", *pair(*consume, "--batch", "500"), target=0.9),
+        Case("metrics-publish", "metrics on beside off, publish, 1 publisher", *pair(*publish), target=0.9),
+    ]
+
+
 def publishing(messages):
     words = ["--mode", "publish", "--messages", str(messages)]
     four = [*words, "--publishers", "4"]
@@ -198,6 +216,6 @@ def durable_alone(scale):
 def cases(quick):
     scale = 10 if quick else 1
     found = consuming(500_000 // scale) + sequenced(500_000 // scale, 1_000_000 // scale)
-    found += batches(500_000 // scale)
+    found += batches(500_000 // scale) + metrics(500_000 // scale)
     found += publishing(500_000 // scale) + latency(40_000 // scale)
     return found + memory(1_000_000 // scale) + list(durable(scale)) + durable_alone(scale)

@@ -78,6 +78,7 @@ void add_how(CLI::App& command, bench_options& options) {
     must_be_positive(command.add_option("--rate", plan.rate,
                                         "Messages a second, all publishers together; else as fast as they can"));
     command.add_option("--capacity", plan.capacity, "Messages that an in-process queue holds (all of them)");
+    command.add_flag("--metrics", plan.metrics, "Measure with metrics on");
     command.add_option("--threads", plan.threads, "Worker threads (the broker's default)");
     command.add_option("--timeout", plan.timeout_s, "Seconds to wait for the handlers")->capture_default_str();
     command.add_option("--label", plan.label, "Any text, repeated in the JSON line");

@@ -39,6 +39,7 @@ struct plan {
     std::uint64_t keys = 64;                ///< Of a sequenced topic: message `seq` has key `seq % keys`.
     std::optional<double> rate;             ///< Messages a second, of all publishers together.
     std::optional<std::uint64_t> capacity;  ///< Of an in-process queue; nothing: all messages and 1,024 more.
+    bool metrics = false;                   ///< With a `shove::metrics`, which nobody reads.
     unsigned threads = 0;                   ///< Worker threads; 0: the broker's default.
     std::uint32_t timeout_s = 300;
     std::optional<std::string> label;

@@ -7,6 +7,7 @@
 #include "readers.hpp"
 #include "target.hpp"
 
+#include <shove/metrics.hpp>
 #include <shove/open.hpp>
 
 #include <algorithm>
@@ -58,6 +59,7 @@ private:
     static broker_options options_of(const plan& what) {
         broker_options options;
         options.worker_threads = what.threads;
+        if (what.metrics) options.metrics = std::make_shared<shove::metrics>();
         return options;
     }
     void describe();
