@@ -3,6 +3,7 @@
 #include <shove/broker.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "console.hpp"
@@ -32,7 +33,8 @@ public:
     const std::string& url() const noexcept { return options_.url; }
     /// Opens the broker of `--url`, which logs to the console. Throws `exception`, and `usage_failure`
     /// for a URL that means nothing.
-    any_broker open(unsigned worker_threads = 0) const;
+    /// @param measured  As `broker_options::metrics`.
+    any_broker open(unsigned worker_threads = 0, std::shared_ptr<metrics> measured = {}) const;
 
 private:
     cli::console& console_;

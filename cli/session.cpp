@@ -5,9 +5,10 @@
 
 namespace shove::cli {
 
-any_broker session::open(unsigned worker_threads) const {
+any_broker session::open(unsigned worker_threads, std::shared_ptr<metrics> measured) const {
     broker_options options;
     options.worker_threads = worker_threads;
+    options.metrics = std::move(measured);
     options.log = [to = &console_](log_level level, std::string_view text) {
         if (level == log_level::warning) to->warning(text);
         if (level == log_level::error) to->error("broker", text);

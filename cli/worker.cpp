@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "metrics_server.hpp"
 #include "option_types.hpp"
 #include "topology_settings.hpp"
 #include "worker_run.hpp"
@@ -14,6 +15,7 @@ struct worker_command {
     std::string queue;
     topology_flags topology;
     worker_plan plan;
+    std::string metrics;
 };
 
 constexpr const char* examples =
@@ -28,7 +30,8 @@ constexpr const char* examples =
 
 exit_code work(session& with, const worker_command& options) {
     worker_run run(with, options.plan);
-    const auto broker = with.open(options.plan.concurrency);
+    const auto served = serve_metrics(options.metrics);
+    const auto broker = with.open(options.plan.concurrency, served.kept);
     const auto topic = declare_topic(broker, with.console(), options.queue, options.topology);
     if (topic.topic.topology->dead_letter_queue.empty() && !topic.settings.allow_message_loss) {
         with.console().warning("queue '" + options.queue +
@@ -53,6 +56,8 @@ void add_options(CLI::App& command, worker_command& options) {
         "Time for one program; then its process group is told to end, and the message is retried (30s)");
     add_duration(command, "--grace", plan.grace, "How long it may take to end before it is killed (5s)");
     add_duration(command, "--drain", plan.drain, "How long running programs get after SIGTERM or Ctrl-C (30s)");
+    command.add_option("--metrics", options.metrics, "Serve metrics to Prometheus there while it runs")
+        ->option_text("HOST:PORT");
 }
 
 }  // namespace

@@ -5,8 +5,10 @@ import os
 import pathlib
 import select
 import signal
+import socket
 import time
 import unittest
+import urllib.request
 
 from shove_case import fifo
 from worker_case import FAST, WorkerCase
@@ -45,6 +47,30 @@ class ExitCodes(WorkerCase):
                                "--concurrency", "1")
         self.assertGreaterEqual(counts["deferred"], 5)
         self.assertEqual(counts["dead_lettered"], 0)
+
+
+class Metrics(WorkerCase):
+    def test_served_while_it_runs(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.publish("q", b"1", b"2", b"3")
+        worker = self.start("worker", "q", "--dlq", "--exec", "cat > /dev/null", "--metrics", f"127.0.0.1:{port}")
+        wanted = 'shove_messages_consumed_total{topic="q",consumer_group="default",outcome="ack"} 3\n'
+        until = time.monotonic() + 60
+        text = ""
+        while wanted not in text:
+            self.assertLess(time.monotonic(), until, text)
+            try:
+                text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            except OSError:
+                time.sleep(0.05)  # real time: the worker begins
+        worker.send_signal(signal.SIGTERM)
+        self.finish(worker)
+
+    def test_an_address_that_means_nothing(self):
+        done = self.run_shove("worker", "q", "--exec", "true", "--metrics", "9464", code=2)
+        self.assertIn(b"host:port", done.stderr)
 
 
 class Surroundings(WorkerCase):

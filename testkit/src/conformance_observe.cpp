@@ -1,5 +1,7 @@
 #include <shove/audit.hpp>
 #include <shove/metrics.hpp>
+#include <shove/testkit/child_process.hpp>
+#include <shove/testkit/ledger.hpp>
 #include <shove/trace.hpp>
 
 #include <algorithm>
@@ -112,6 +114,21 @@ void audit_changes_no_outcome(stage& on) {
     EXPECT_EQ(std::ranges::count(told.all(), "audit_failed"), 1) << "told once";
 }
 
+/// The auditor's own broker is down.
+void audit_without_its_broker(stage& on) {
+    auto other = on.factory().make_store();
+    auto down = other->open({});
+    const auto trail = std::make_shared<audit_trail>(audit_to(down.publisher(), 200ms));
+    (void)down.close(patience());
+    const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
+    publish_numbered(on, topic, 10);
+    auto consuming = on.consume(topic, probe(by_digit), {.audit = trail});
+    on.wait_empty(queue_of(topic));
+    EXPECT_TRUE(consuming.stop().clean());
+    EXPECT_EQ(on.broker().depth(dead_queue_of(topic)).ready, 1U);
+    EXPECT_EQ(trail->counts().failed, 12U);
+}
+
 constexpr const char* traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 void a_trace_goes_through_retry_death_and_replay(stage& on) {
@@ -138,6 +155,50 @@ void a_trace_goes_through_retry_death_and_replay(stage& on) {
         EXPECT_EQ(each, std::string(traceparent) + " vendor=x");
     const auto letter = on.take_dead(topic, 1).front();
     EXPECT_EQ(letter.headers.view().text("traceparent"), traceparent);
+}
+
+runtime_topic traced_topic() {
+    return runtime_topic::make(shove::topology("traced").hold(1ms).dlq()).value();
+}
+
+/// In a process of its own: handles the message twice, notes its trace, and lets it die.
+int let_it_die(backend_store& store, const child_arguments& told) {
+    const ledger book(told.at("ledger"));
+    const auto broker = store.open({});
+    counter rejected;
+    auto group = broker.consumer_group();
+    group.add(traced_topic(), [&](std::span<const std::byte>, const delivery& info) -> outcome {
+        const auto context = info.trace();
+        book.note('T', context ? context->trace_id_text() : "none");
+        if (info.attempt() == 1) return retry;
+        rejected.add();
+        return reject("in another process");
+    });
+    group.start();
+    rejected.wait(1, "the message");
+    return group.stop(10s).exit_code();
+}
+
+const bool role_known = add_child_role("let_it_die", &let_it_die);
+
+void a_trace_goes_through_two_processes(stage& on) {
+    const scratch_folder folder("shove-trace");
+    const auto file = folder.path() / "ledger";
+    on.broker().declare(traced_topic());
+    publish_options how;
+    how.trace = std::make_shared<const trace_context>(parse_trace(traceparent).value());
+    on.publisher().publish(traced_topic(), "body", how);
+    const child_arguments told{{"store", on.store().location()}, {"ledger", file.string()}};
+    for (int life = 0; life < 2; ++life) {
+        child_process one("let_it_die", told);
+        EXPECT_EQ(one.wait(), 0);
+        const auto moved = on.broker().admin().replay(dead_queue_of(traced_topic()), queue_of(traced_topic()), {});
+        EXPECT_EQ(moved.done, 1U);
+    }
+    const auto lines = ledger::read(file);
+    EXPECT_EQ(lines.size(), 4U);
+    for (const auto& line : lines)
+        EXPECT_EQ(line.id, "0af7651916cd43dd8448eb211c80319c");
 }
 
 /// Everything that a broker tells to people and programs, in one text.
@@ -246,6 +307,11 @@ void add_observe_cases(std::vector<conformance_case>& to) {
                             {"observe", "depth_is_sampled", &depth_is_sampled},
                             {"observe", "audit_writes_every_call", &audit_writes_every_call},
                             {"observe", "audit_changes_no_outcome", &audit_changes_no_outcome},
+                            {"observe", "audit_without_its_broker", &audit_without_its_broker},
+                            {"observe",
+                             "a_trace_goes_through_two_processes",
+                             &a_trace_goes_through_two_processes,
+                             {needs_admin, needs_processes}},
                             {"observe",
                              "a_trace_goes_through_retry_death_and_replay",
                              &a_trace_goes_through_retry_death_and_replay,
