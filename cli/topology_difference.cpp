@@ -61,15 +61,15 @@ private:
     }
 
     /// The numbers of the shards that are there.
-    std::set<std::uint32_t> shards_there() const {
-        std::set<std::uint32_t> numbers;
+    std::set<std::uint16_t> shards_there() const {
+        std::set<std::uint16_t> numbers;
         for (const auto& each : there_) {
             if (!is_shard_of(each.name, topic_.reader_queue)) continue;
             const auto* last = each.name.data() + each.name.size();
-            std::uint32_t number = 0;
-            if (std::from_chars(each.name.data() + topic_.reader_queue.size() + 5, last, number).ptr == last) {
-                numbers.insert(number);
-            }
+            std::uint16_t number = 0;
+            const auto [end, problem] =
+                std::from_chars(each.name.data() + topic_.reader_queue.size() + 5, last, number);
+            if (problem == std::errc() && end == last) numbers.insert(number);
         }
         return numbers;
     }
@@ -94,7 +94,7 @@ private:
             return false;
         }
         if (shards.empty()) return true;
-        const std::uint32_t count = *shards.rbegin() + 1;
+        const auto count = std::uint32_t{*shards.rbegin()} + 1;
         const std::uint32_t wanted = topic_.sequencing->shards();
         if (count == wanted) return true;
         const auto one = quoted(topic_.reader_queue + "-seq-" + std::to_string(std::min(count, wanted)));

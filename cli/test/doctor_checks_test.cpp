@@ -56,8 +56,10 @@ TEST_F(DoctorChecks, a_clock_that_is_off_is_a_warning) {
 TEST_F(DoctorChecks, errors_become_findings_with_a_remedy) {
     driver->on_describe([]() -> result<spi::description> { return error(errc::not_connected, "gone"); });
     driver->on_ping([] { return std::optional(error(errc::connection_lost, "cut")); });
+    cli::topic_settings topic;
+    topic.queue = "q";
     for (const auto& found : {cli::check_broker(broker, "1").at(0), cli::check_ping(broker, 1s),
-                              cli::check_topics(broker, {cli::topic_settings{.queue = "q"}}, true, 1s).at(0)}) {
+                              cli::check_topics(broker, {topic}, true, 1s).at(0)}) {
         EXPECT_EQ(found.is, verdict::failed);
         EXPECT_FALSE(found.remedy.empty());
     }

@@ -71,8 +71,7 @@ TEST(topology_difference, a_single_shard_that_is_missing_can_be_made) {
 TEST(topology_difference, names_that_only_look_like_shards) {
     const auto spec = made(topology("q").allow_message_loss().sequenced(sequence_failure::skip).routing_shards(1));
     const std::vector<spi::queue_info> there{row("q-seq-0"), row("q-seq-"), row("q-seq-x"), row("q-seq-99999999999")};
-    for (const auto& each : cli::compare({spec}, there, false))
-        EXPECT_EQ(each.what, kind::other_shards);
+    EXPECT_TRUE(cli::compare({spec}, there, false).empty());
     EXPECT_EQ(cli::leftovers({spec}, {row("q-seq-0"), row("q-seq-x")}, {}), std::vector<std::string>{"q-seq-x"});
 }
 

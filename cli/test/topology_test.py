@@ -74,6 +74,11 @@ class Topology(ShoveCase):
         self.assertEqual(text, "+ made 'orders'\n+ made 'orders-dlq'\nok: 1 topic\n")
         self.assertEqual(self.run_shove("topology", "check", "orders", "--dlq").stdout, b"ok: 1 topic\n")
 
+    def test_in_process_too(self):
+        differences, _, end = self.ask("apply", "--topology", "t.toml", "--url", "memory:")
+        self.assertEqual(self.brief(differences), self.ALL)
+        self.assertTrue(end["ok"])
+
     def test_another_dead_letter_queue_is_named_and_left_alone(self):
         self.publish("mails", b"1", flags=["--dlq"])
         self.consume("mails", 1, "--outcome", "reject")
