@@ -67,7 +67,7 @@ void broker_core::enter(const std::shared_ptr<group_core>& group) {
     std::erase_if(groups_, [](const auto& g) { return g.expired(); });
     groups_.push_back(group);
     if (sampler_ || !board_ || options_.depth_samples.count() <= 0) return;
-    sampler_ = std::make_shared<depth_sampler>(*this, options_.depth_samples);
+    sampler_ = std::make_shared<depth_sampler>(weak_from_this(), *clock_, options_.depth_samples);
     sampler_->start();
 }
 

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <shove/clock.hpp>
-#include <shove/error.hpp>
-#include <shove/spi/driver.hpp>
 
 #include <memory>
-#include <string>
 
 #include "alarm.hpp"
 
@@ -17,7 +14,8 @@ class broker_core;
 /// depth is not told keeps its last one.
 class depth_sampler : public std::enable_shared_from_this<depth_sampler> {
 public:
-    depth_sampler(broker_core& broker, milliseconds every);
+    /// @param broker  Owns the sampler; callbacks that come late do nothing.
+    depth_sampler(std::weak_ptr<broker_core> broker, shove::clock& clock, milliseconds every);
 
     void start() { plan(); }
     /// No look begins any more. From any thread.
@@ -26,9 +24,8 @@ public:
 private:
     void plan();
     void look();
-    void ask(const std::string& topic, const std::vector<std::string>& places, const std::string& dead_letters);
 
-    broker_core& broker_;
+    const std::weak_ptr<broker_core> broker_;
     const milliseconds every_;
     alarm alarm_;
 };
