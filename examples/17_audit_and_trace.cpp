@@ -28,7 +28,7 @@ struct invoices : shove::topic<invoice> {
 };
 
 int main() {
-    shove::broker<shove::inprocess> broker;
+    shove::broker<shove::inprocess> broker{{}};
     broker.declare<orders, invoices>();
     const auto publisher = broker.publisher();
 
