@@ -84,8 +84,8 @@ TEST(audit_trail, hands_over_in_order_and_in_batches) {
 
 TEST(audit_trail, what_does_not_fit_is_dropped_and_counted) {
     const testkit::gate hold;
-    const testkit::opens_at_exit opener(hold);
     audit_trail trail([&](std::span<const audit_record>) { hold.arrive(); }, {.max_records = 3});
+    const testkit::opens_at_exit opener(hold);
     EXPECT_TRUE(trail.add(record_of("0")));
     hold.arrivals().wait(1, "the first");
     EXPECT_TRUE(trail.add(record_of("1")));
@@ -100,8 +100,8 @@ TEST(audit_trail, what_does_not_fit_is_dropped_and_counted) {
 
 TEST(audit_trail, bytes_are_bounded_too) {
     const testkit::gate hold;
-    const testkit::opens_at_exit opener(hold);
     audit_trail trail([&](std::span<const audit_record>) { hold.arrive(); }, {.max_bytes = 10'000});
+    const testkit::opens_at_exit opener(hold);
     EXPECT_TRUE(trail.add(record_of("0")));
     hold.arrivals().wait(1, "the first");
     auto large = record_of("1");

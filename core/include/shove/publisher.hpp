@@ -147,7 +147,8 @@ struct publish_all_op {
     }
 };
 
-/// A range whose elements are of type `M` or stand for one. (Not by <ranges>, which costs every user a fifth of a second.)
+/// A range whose elements are of type `M` or stand for one. (Not by <ranges>, which costs every user a fifth of a
+/// second.)
 template <class R, class M>
 concept range_of = requires(R& range) {
     { std::begin(range) != std::end(range) } -> std::convertible_to<bool>;
