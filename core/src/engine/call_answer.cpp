@@ -17,16 +17,21 @@ std::string text_of(const std::exception_ptr& thrown) {
 
 }  // namespace
 
-bool was_called(const decide::ended& how) noexcept {
+std::optional<outcome_kind> counted_outcome(const decide::ended& how) noexcept {
     switch (how.how) {
-        case decide::ending::oversize:
-        case decide::ending::undecodable:
-        case decide::ending::expired:
-        case decide::ending::crashed:
-        case decide::ending::poisoned:
-            return false;
+        case decide::ending::acked:
+            return outcome_kind::ack;
+        case decide::ending::reject:
+            return outcome_kind::reject;
+        case decide::ending::defer:
+            return outcome_kind::defer;
+        case decide::ending::timed_out:
+            return how.timeout_kind;
+        case decide::ending::retry:
+        case decide::ending::exception:
+            return outcome_kind::retry;
         default:
-            return true;
+            return std::nullopt;
     }
 }
 

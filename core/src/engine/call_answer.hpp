@@ -3,6 +3,7 @@
 #include <shove/detail/handler.hpp>
 
 #include <exception>
+#include <optional>
 
 #include "../decide/settle_policy.hpp"
 
@@ -12,7 +13,7 @@ namespace shove::detail {
 decide::ended ended_of(call_result answer);
 decide::ended ended_of(const std::exception_ptr& thrown);
 
-/// Whether the handler was called, by how its message's turn ended.
-bool was_called(const decide::ended& how) noexcept;
+/// The outcome that a message's turn counts as; nothing: its handler was not called.
+std::optional<outcome_kind> counted_outcome(const decide::ended& how) noexcept;
 
 }  // namespace shove::detail

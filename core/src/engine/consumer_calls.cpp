@@ -146,7 +146,7 @@ call_end consumer::run(call& c, decode_scratch& scratch) const {
     try {
         delivery info(c.state);
         auto how = ended_of(plan_.handler->call(info, scratch));
-        const bool called = was_called(how);
+        const bool called = counted_outcome(how).has_value();
         return {std::move(how), called};
     } catch (...) {
         return {ended_of(std::current_exception())};

@@ -50,7 +50,7 @@ void consumer::spawn(call& c) {
     auto ended = [self = shared_from_this(), &c](const std::exception_ptr& thrown, call_result answer) {
         if (thrown) return self->coroutine_ended(c, {ended_of(thrown)});
         auto how = ended_of(std::move(answer));
-        const bool called = was_called(how);
+        const bool called = counted_outcome(how).has_value();
         self->coroutine_ended(c, {std::move(how), called});
     };
     boost::asio::co_spawn(*strand_, run_it(shared_from_this(), &c),

@@ -1,40 +1,13 @@
 #include <algorithm>
 
 #include "broker_core.hpp"
+#include "call_answer.hpp"
 #include "consumer.hpp"
 
 // What a consumer measures, where its broker has a `metrics`. All but `meter_received` counts what was decided, not
 // what was tried. With the lock held throughout: one writer at a time.
 
 namespace shove::detail {
-namespace {
-
-/// What a call that ended so counts as; nothing: the handler was not called.
-std::optional<outcome_kind> outcome_of(const decide::ended& how) noexcept {
-    switch (how.how) {
-        case decide::ending::acked:
-            return outcome_kind::ack;
-        case decide::ending::retry:
-        case decide::ending::exception:
-            return outcome_kind::retry;
-        case decide::ending::reject:
-            return outcome_kind::reject;
-        case decide::ending::defer:
-            return outcome_kind::defer;
-        case decide::ending::timed_out:
-            return how.timeout_kind;
-        case decide::ending::oversize:
-        case decide::ending::undecodable:
-        case decide::ending::expired:
-        case decide::ending::crashed:
-        case decide::ending::poisoned:
-            break;
-    }
-    return std::nullopt;
-}
-
-}  // namespace
-
 void consumer::meter_received(const std::vector<spi::delivery>& batch) const {
     for (const auto& item : batch) {
         const auto size = item.msg.payload().size();
@@ -52,7 +25,7 @@ void consumer::meter_ended(const call& c, const call_end& end) {
     handled_now_ -= c.messages();
     meters_->in_flight.set(handled_now_);
     if (!end.called || (c.now == call::phase::abandoned && !lanes_)) return;
-    const auto kind = c.now == call::phase::abandoned ? plan_.options.timeout_outcome.kind() : outcome_of(end.all);
+    const auto kind = c.now == call::phase::abandoned ? plan_.options.timeout_outcome.kind() : counted_outcome(end.all);
     if (kind) meters_->took[static_cast<std::size_t>(*kind)].note(c.ended - c.started);
 }
 
@@ -63,7 +36,7 @@ void consumer::meter_abandoned(const call& c) const {
 }
 
 void consumer::meter_outcome(const decide::ended& how) const {
-    if (const auto kind = outcome_of(how)) meters_->consumed[static_cast<std::size_t>(*kind)].add();
+    if (const auto kind = counted_outcome(how)) meters_->consumed[static_cast<std::size_t>(*kind)].add();
     if (how.how == decide::ending::timed_out) meters_->failed[reason_index("timeout")].add();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "broker_core.hpp"
+#include "call_answer.hpp"
 #include "consumer.hpp"
 #include "spans.hpp"
 
@@ -40,35 +41,6 @@ std::string_view word_for(decide::ending how) noexcept {
             return "reject";
         default:
             return "not handled";
-    }
-}
-
-outcome_kind audited_outcome(const decide::ended& how) noexcept {
-    switch (how.how) {
-        case decide::ending::acked:
-            return outcome_kind::ack;
-        case decide::ending::reject:
-            return outcome_kind::reject;
-        case decide::ending::defer:
-            return outcome_kind::defer;
-        case decide::ending::timed_out:
-            return how.timeout_kind;
-        default:
-            return outcome_kind::retry;
-    }
-}
-
-/// Whether the handler saw the message.
-bool was_handled(decide::ending how) noexcept {
-    switch (how) {
-        case decide::ending::oversize:
-        case decide::ending::undecodable:
-        case decide::ending::expired:
-        case decide::ending::crashed:
-        case decide::ending::poisoned:
-            return false;
-        default:
-            return true;
     }
 }
 
@@ -124,7 +96,8 @@ bool consumer::abandoned(const call& c) const {
 /// Puts the record of one message into the audit's outbox. What is settled without its handler's answer is written
 /// down with the outcome that counted.
 void consumer::write_down(const delivery_state& state, const call& c, const decide::ended& how) const {
-    if (!was_handled(how.how)) return;
+    const auto counted = counted_outcome(how);
+    if (!counted) return;
     const auto& msg = state.item.msg;
     const auto headers = msg.headers();
     audit_record record;
@@ -144,7 +117,7 @@ void consumer::write_down(const delivery_state& state, const call& c, const deci
     record.redelivered = state.item.redelivered || record.retry_count > 0;
     record.headers = shove::headers(headers);
     if (state.item.deliveries > 0) record.delivery_count = state.item.deliveries;
-    record.outcome = abandoned(c) ? plan_.options.timeout_outcome.kind() : audited_outcome(how);
+    record.outcome = abandoned(c) ? plan_.options.timeout_outcome.kind() : *counted;
     record.duration = std::chrono::duration_cast<milliseconds>(c.ended - c.started);
     record.timestamp = core_->clock().wall();
     if (audit_->add(std::move(record))) return;

@@ -121,6 +121,7 @@ bool consumer::wants_receive() const {
 }
 
 void consumer::received(result<std::vector<spi::delivery>> batch) {
+    if (batch && core_->tracer()) trace_received(*batch);
     {
         lock_type lock(mutex_);
         receiving_ = false;
@@ -144,7 +145,6 @@ void consumer::take(std::vector<spi::delivery> batch) {
     stats_.received += batch.size();
     last_received_ = core_->clock().recent();
     if (measured()) meter_received(batch);
-    if (core_->tracer()) trace_received(batch);
     if (lanes_) {
         take_into_lanes(std::move(batch));
         if (phase_ != phase::running) release_unstarted();
