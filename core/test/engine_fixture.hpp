@@ -40,7 +40,8 @@ protected:
     spi::capabilities can = testkit::scripted_driver::least();
     std::shared_ptr<testkit::manual_clock> clock = std::make_shared<testkit::manual_clock>();
     recorder<std::string> said;
-    recorder<std::string> happened;              ///< The names of the events.
+    recorder<std::string> happened;              ///< The names of the events,
+    recorder<std::string> written;               ///< and all their texts.
     std::shared_ptr<shove::metrics> measured{};  ///< As the broker's; before the first use of `broker()`.
     std::shared_ptr<shove::tracer> tracing{};
 
@@ -55,12 +56,15 @@ protected:
             options.worker_threads = 8;
             options.clock = clock;
             options.log = [said = said](log_level, std::string_view text) { said.add(std::string(text)); };
-            options.on_event = [happened = happened](const event& what) {
+            options.on_event = [happened = happened, written = written](const event& what) {
                 std::vector<std::string_view> names;
                 for (const auto& field : what.fields)
                     names.push_back(field.name);
                 EXPECT_TRUE(std::ranges::equal(names, what.info.fields)) << what.info.name << " has other fields";
                 happened.add(std::string(what.info.name));
+                written.add(std::string(what.text));
+                for (const auto& field : what.fields)
+                    written.add(std::string(field.text));
             };
             options.metrics = measured;
             options.tracer = tracing;
@@ -125,11 +129,23 @@ protected:
         broker_.reset();
         over = true;
         flying.join();
+        expect_no_body_told();
         for (const auto& breach : driver().breaches())
             ADD_FAILURE() << "the engine broke a rule of the port: " << breach;
     }
 
 private:
+    /// What messages hold is for handlers only. Short bodies are words that any text may have.
+    void expect_no_body_told() {
+        constexpr std::size_t unmistakable = 5;
+        const auto texts = written.all();
+        for (const auto& body : driver().bodies().all()) {
+            if (body.size() < unmistakable) continue;
+            for (const auto& text : texts)
+                EXPECT_EQ(text.find(body), std::string::npos) << "a message's body is told: " << text;
+        }
+    }
+
     std::shared_ptr<testkit::scripted_driver> driver_;
     std::optional<any_broker> broker_;
     std::optional<any_group> group_;

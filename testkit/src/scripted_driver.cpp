@@ -49,6 +49,10 @@ std::uint64_t scripted_driver::deliver(spi::delivery item) {
 
 std::uint64_t scripted_driver::queue_up(std::vector<spi::delivery> items, std::string_view queue) {
     std::uint64_t first = 0;
+    for (const auto& item : items) {
+        const auto body = item.msg.payload();
+        bodies_.add(std::string(reinterpret_cast<const char*>(body.data()), body.size()));
+    }
     {
         const std::lock_guard lock(mutex_);
         first = next_tag_;

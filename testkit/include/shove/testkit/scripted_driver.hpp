@@ -92,6 +92,8 @@ public:
     /// Sizes of the batches of `settle`.
     const recorder<std::size_t>& batches() const noexcept { return batches_; }
     std::vector<std::string> breaches() const { return breaches_.all(); }
+    /// The bodies of everything handed out.
+    const recorder<std::string>& bodies() const noexcept { return bodies_; }
     /// Deliveries handed out and not settled.
     std::size_t unsettled() const;
     /// Whether a `receive` waits now.
@@ -161,6 +163,7 @@ private:
     recorder<settled_item> refused_;
     recorder<std::size_t> batches_;
     recorder<std::string> breaches_;
+    recorder<std::string> bodies_;
 };
 
 /// A delivery of a body, for `scripted_driver::deliver`.
