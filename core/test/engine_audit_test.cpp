@@ -114,6 +114,21 @@ TEST_F(engine_audit, a_writer_that_hangs_changes_nothing_and_what_is_dropped_is_
     EXPECT_EQ(std::ranges::count(happened.all(), "audit_dropped"), 8);
 }
 
+TEST_F(engine_audit, a_stop_waits_for_a_writer_that_hangs_once_and_not_for_each_shard) {
+    can.key_order = true;
+    const gate hold;
+    const auto trail = std::make_shared<audit_trail>([hold](std::span<const audit_record>) { hold.arrive(); });
+    const opens_at_exit opener(hold);
+    EXPECT_TRUE(trail->add({}));
+    hold.arrivals().wait(1, "the writer");
+    auto made = broker().consumer_group({.audit = trail});
+    made.add(topic(shove::topology("orders").hold(1s).dlq().sequenced(sequence_failure::skip)), always(ack));
+    made.start();
+    const auto began = std::chrono::steady_clock::now();  // real time: the trail's
+    EXPECT_TRUE(made.stop(200ms).clean());
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+}
+
 TEST_F(engine_audit, a_late_answer_is_written_down_as_what_counted) {
     const gate hold;
     start(

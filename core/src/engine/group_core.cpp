@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "blocking.hpp"
 #include "broker_core.hpp"
@@ -243,10 +244,17 @@ void group_core::follow_audit(const std::shared_ptr<audit_trail>& trail) const {
     });
 }
 
-/// Waits for what was written down to be handed over.
+/// Waits for what was written down to be handed over, all trails together no longer than that.
 void group_core::flush_audit(milliseconds deadline) const {
+    std::set<std::shared_ptr<audit_trail>> trails;
     for (const auto& k : keepers_) {
-        if (const auto& trail = k->members().plan().options.audit) (void)trail->flush(deadline);
+        if (const auto& trail = k->members().plan().options.audit) trails.insert(trail);
+    }
+    // Real time, whatever the clock is: the trail's thread works in it.
+    const auto until = std::chrono::steady_clock::now() + deadline;
+    for (const auto& trail : trails) {
+        const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+        (void)trail->flush(std::max(left, milliseconds(0)));
     }
 }
 
@@ -258,6 +266,7 @@ run_outcome group_core::collect() const {
 }
 
 run_outcome group_core::stop(milliseconds drain) {
+    const auto until = broker_->clock().now() + drain;
     begin_drain();
     wait_drained(drain);
     auto outcome = collect();
@@ -266,7 +275,7 @@ run_outcome group_core::stop(milliseconds drain) {
         std::lock_guard lock(mutex_);
         first = std::exchange(phase_, phase::ended) != phase::ended;
     }
-    if (first && !outcome.timed_out) flush_audit(drain);
+    if (first) flush_audit(std::chrono::ceil<milliseconds>(until - broker_->clock().now()));
     broker_->leave(this);
     if (first) {
         broker_->tell(happening::group_drained,
