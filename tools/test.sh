@@ -132,8 +132,8 @@ docs_ok() {
     mkdir -p build/docs
     doxygen Doxyfile >build/docs/doxygen.log 2>&1 || { grep -E 'warning|error' build/docs/doxygen.log | head -n 40; return 1; }
 }
-# With room for a busy machine; `make compile-cost` holds it to the aim of 4 seconds.
-step_cost() { need g++-12 && COMPILE_COST_LIMIT=5 check compile-cost tools/compile-cost.sh; }
+# With room for a noisy yardstick; `make compile-cost` holds it to the aim of 4 seconds.
+step_cost() { need g++-12 && COMPILE_COST_LIMIT=4.7 check compile-cost tools/compile-cost.sh; }
 
 step_soak() {
     need g++-12 && build release || return 1
