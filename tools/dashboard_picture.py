@@ -82,7 +82,7 @@ def panel(x, y, title, unit, lines):
     if not points:
         return "".join(out) + f'<text x="{CELL // 2 - 25}" y="95" fill="#999">no data</text></g>'
     first, last = min(t for t, _ in points), max(t for t, _ in points)
-    top = max(max(v for _, v in points), 1e-9)
+    top = max(v for _, v in points) or 1
     left, width, base, high = 55, CELL - 70, HEIGHT - 45, HEIGHT - 75
     for part in (0, 0.5, 1):
         at = base - high * part
