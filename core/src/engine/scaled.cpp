@@ -51,6 +51,7 @@ scaled_shards::scaled_shards(std::vector<std::shared_ptr<respawner>> keepers)
 
 std::vector<std::string> scaled_shards::places() const {
     std::vector<std::string> all;
+    all.reserve(keepers_.size());
     for (const auto& k : keepers_)
         all.push_back(k->members().plan().place());
     return all;
