@@ -65,6 +65,7 @@ public:
     void histogram(family which, std::vector<std::string> labels, const histogram_cells<Cell, Bounds>& cells,
                    double unit) {
         std::vector<std::uint64_t> counts;
+        counts.reserve(cells.buckets.size());
         for (const auto& bucket : cells.buckets)
             counts.push_back(bucket.get());
         if (std::ranges::all_of(counts, [](auto n) { return n == 0; })) return;
