@@ -185,7 +185,7 @@ protected:
 };
 
 TEST_F(engine_untraced, contexts_are_passed_on_all_the_same) {
-    start(noting(ack));
+    start(noting(ack), consumer_options{}.sequential());
     deliver(headers{{"traceparent", from_outside}});
     deliver({});
     EXPECT_EQ(passed_on.wait(2, "the calls"), (std::vector<std::string>{from_outside, "none"}));
