@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -138,14 +137,6 @@ void crash_once(const child_arguments& told, std::unique_ptr<child_process>& oth
     if (child) child->kill();
 }
 
-std::vector<std::string> places_of(const queue_topology& topology) {
-    if (!topology.sequencing) return {topology.queue};
-    std::vector<std::string> all;
-    for (std::uint16_t i = 0; i < topology.sequencing->shards(); ++i)
-        all.push_back(topology.place_of(i));
-    return all;
-}
-
 /// Handles what the children left, until nothing is there. The dead letters' ids.
 std::vector<std::string> finish(backend_store& store, const std::filesystem::path& file, bool sequenced) {
     const auto topic = ledger_topic(sequenced);
@@ -157,10 +148,8 @@ std::vector<std::string> finish(backend_store& store, const std::filesystem::pat
     eventually(
         "the rest to be handled",
         [&] {
-            return std::ranges::all_of(places_of(*topic.topology), [&](const std::string& queue) {
-                const auto depth = broker.depth(queue);
-                return depth.ready + depth.in_flight + depth.delayed == 0;
-            });
+            const auto depth = broker.depth(topic);
+            return depth.ready + depth.in_flight + depth.delayed == 0;
         },
         patience() * 6);
     (void)group.stop(patience());

@@ -4,6 +4,7 @@
 #include <shove/inprocess.hpp>
 #include <shove/prometheus.hpp>
 #include <shove/shove.hpp>
+#include <shove/testkit/events.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +12,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 namespace {
 
@@ -73,9 +73,12 @@ int run() {
     }
     const auto done = [&] { return book.acked + book.rejected == messages && book.discarded == 5; };
     const auto settled = [&] { return group.stats("orders").unsettled + group.stats("lossy").unsettled == 0; };
-    while (!done() || !settled())
-        std::this_thread::sleep_for(5ms);  // real time: the work goes on by itself
-    std::this_thread::sleep_for(300ms);    // real time: a sample of the depth after the end
+    shove::testkit::eventually("the work", [&] { return done() && settled(); });
+    shove::testkit::eventually("a look at the depth after the work", [&] {
+        return measured->value("queue_dead_letters", {"orders"}) == book.rejected &&
+               measured->value("queue_backlog", {"orders"}) == 0;
+    });
+    trail->flush(5s);
     std::cout << "{\"acked\":" << book.acked << ",\"retried\":" << book.retried << ",\"rejected\":" << book.rejected
               << ",\"deferred\":" << book.deferred << ",\"discarded\":" << book.discarded
               << ",\"published\":" << messages << ",\"audited\":" << trail->counts().written << "}" << std::endl;

@@ -12,7 +12,7 @@ enum class log_level : std::uint8_t { debug, info, warning, error };
 
 /// One kind of event: its name and fields are stable, see docs/guide/events.md.
 struct event_info {
-    std::string_view name;  ///< `lease_lost`, …
+    std::string_view name;  ///< `leases_lost`, …
     log_level level = log_level::info;
     std::span<const std::string_view> fields;  ///< The names of its fields, in order.
     std::string_view meaning;                  ///< For people, one line.

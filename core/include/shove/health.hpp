@@ -3,7 +3,6 @@
 #include <shove/run_outcome.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -52,7 +52,8 @@ struct metrics_options {
 /// the component `prometheus` serve it. Nothing is measured by a broker that has none.
 ///
 /// A consumer counts in memory of its own, without locks or shared cache lines, and whoever reads adds up.
-/// So a message costs some nanoseconds, and there is no exporter's library in its way.
+/// No exporter's library is in a message's way. What a call costs is two readings of the clock: see `make
+/// compare-metrics`.
 /// @par Thread safety  All members may be called from several threads.
 class metrics {
 public:

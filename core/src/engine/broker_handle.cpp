@@ -4,6 +4,7 @@
 #include "bounded.hpp"
 #include "broker_core.hpp"
 #include "completion.hpp"
+#include "depths.hpp"
 #include "health_look.hpp"
 #include "supported.hpp"
 
@@ -54,16 +55,10 @@ spi::queue_depth broker_handle::depth(std::string_view queue) const {
 }
 
 spi::queue_depth broker_handle::depth(const queue_topology& topology) const {
-    if (!topology.sequencing) return depth(topology.reader_queue);
-    spi::queue_depth sum;
-    for (const auto& shard : topology.sequencing->reader_queues) {
-        const auto one = depth(shard);
-        sum.ready += one.ready;
-        sum.in_flight += one.in_flight;
-        sum.delayed += one.delayed;
-        if (one.oldest_age && (!sum.oldest_age || *sum.oldest_age < *one.oldest_age)) sum.oldest_age = one.oldest_age;
-    }
-    return sum;
+    const auto& places = topology.sequencing ? topology.sequencing->reader_queues : std::vector{topology.reader_queue};
+    return wait_for<result<spi::queue_depth>>(
+               [&](auto done) { add_up_depths(core_->driver(), places, std::move(done)); })
+        .value();
 }
 
 health_report broker_handle::health(milliseconds starving_after) const {
