@@ -90,13 +90,14 @@ struct call {
     std::size_t size = 0;
     std::vector<delivery_state*> admitted;  ///< Members that the handler is given.
     batch_result answer;
-    steady_time started{};
+    steady_time started{};  ///< What timeouts count from: a tick of the clock early at most.
     phase now = phase::idle;
     bool solo = false;
     decide::lanes::lane* lane = nullptr;                       ///< Of a sequenced topic's message.
     std::unique_ptr<boost::asio::cancellation_signal> cancel;  // coroutines only
     std::unique_ptr<span> traced;                              ///< Where there is a tracer.
-    steady_time ended{};                                       ///< Set before `end_call` where it is measured.
+    steady_time began{};  ///< Read exactly, where anything is observed; at most the taking of a message early.
+    steady_time ended{};  ///< As `began`; set before `end_call`.
 
     /// Calls `action` with each message that it holds.
     template <class F>
@@ -239,8 +240,9 @@ private:
     void end_settling_discards(const std::vector<spi::failed_settlement>& failed);
 
     // consumer_observed.cpp: what is written down and traced, where anything is
-    void observe_begin(call& c) const;
-    void observe_end(call& c, const call_end& end) const;
+    void observe_begin(call& c, steady_time now) const;
+    steady_time observe_end(call& c, const call_end& end) const;
+    void write_down(const call& c, const call_end& end) const;
     void write_down(const delivery_state& state, const call& c, const decide::ended& how) const;
     bool abandoned(const call& c) const;
     void trace_received(const std::vector<spi::delivery>& batch) const;
@@ -258,7 +260,7 @@ private:
     void settle_as(spi::delivery item, decide::ended how, bool solo);
     void say_lost(const decide::verdict& verdict, const decide::ended& how) const;
     void count(decide::fate fate, const decide::ended& how);
-    void after_call(lock_type& lock);
+    bool after_call(lock_type& lock);
     void launch_coroutines();
     void spawn(call& c);
     void coroutine_ended(call& c, call_end end);

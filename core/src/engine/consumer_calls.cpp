@@ -49,6 +49,7 @@ void consumer::panic(const std::string& what) {
 }
 
 void consumer::work_in_turn(worker_context& context) {
+    auto mark = observed_ ? core_->clock().now() : steady_time{};
     lock_type lock(mutex_);
     for (unsigned n = 0;; ++n) {
         if (n >= turn && context.pool.has_waiting()) break;
@@ -61,11 +62,12 @@ void consumer::work_in_turn(worker_context& context) {
         } else {
             lock.unlock();
         }
+        if (observed_) observe_begin(*c, mark);
         auto how = run(*c, context.scratch);
-        if (observed_) observe_end(*c, how);
+        if (observed_) mark = observe_end(*c, how);
         lock.lock();
         end_call(*c, std::move(how));
-        after_call(lock);
+        if (after_call(lock) && observed_) mark = core_->clock().now();
     }
     --active_workers_;
     if (lanes_) {  // suspects and poisoned messages may have been met
@@ -76,14 +78,19 @@ void consumer::work_in_turn(worker_context& context) {
     dispatch(lock);
 }
 
-/// After a call ended: lets the driver have what is due. Called and returns with the lock.
-void consumer::after_call(lock_type& lock) {
+/// After a call ended: lets the driver have what is due, and says whether that took place here. Called and returns
+/// with the lock.
+bool consumer::after_call(lock_type& lock) {
     const bool quiet = running_ == 0 && core_->gate().closed();
-    if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) return flush_soon();
+    if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) {
+        flush_soon();
+        return false;
+    }
     lock.unlock();
     if (quiet) core_->gate().recheck();
     pump();
     lock.lock();
+    return true;
 }
 
 /// The next message to call the handler with. With the lock held.
@@ -125,7 +132,7 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
     c->solo = solo;
     ++running_;
     const auto& limit = plan_.options.handler_timeout;
-    const bool exact = observed_ || (limit && *limit < std::chrono::seconds(1));
+    const bool exact = limit && *limit < std::chrono::seconds(1);
     c->started = exact ? core_->clock().now() : core_->clock().recent();
     if (limit) watch_until(c->started + *limit);
     if (!batches_ && calls_measured()) meter_begun(*c);
@@ -134,7 +141,6 @@ call* consumer::begin_call(spi::delivery item, bool solo) {
 
 /// Checks and calls. Without the lock.
 call_end consumer::run(call& c, decode_scratch& scratch) const {
-    if (observed_) observe_begin(c);
     if (batches_) return run_batch(c, scratch);
     const auto& item = c.state.item;
     if (!plan_.dead) {

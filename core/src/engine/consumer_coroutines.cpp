@@ -20,7 +20,7 @@ void consumer::launch_coroutines() {
             }
             if (!c->cancel) c->cancel = std::make_unique<boost::asio::cancellation_signal>();
         }
-        if (observed_) observe_begin(*c);
+        if (observed_) observe_begin(*c, core_->clock().now());
         if (batches_) {
             spawn_batch(*c);
         } else {

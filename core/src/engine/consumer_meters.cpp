@@ -26,7 +26,7 @@ void consumer::meter_ended(const call& c, const call_end& end) {
     meters_->in_flight.set(handled_now_);
     if (!end.called || (c.now == call::phase::abandoned && !lanes_)) return;
     const auto kind = c.now == call::phase::abandoned ? plan_.options.timeout_outcome.kind() : counted_outcome(end.all);
-    if (kind) meters_->took[static_cast<std::size_t>(*kind)].note(c.ended - c.started);
+    if (kind) meters_->took[static_cast<std::size_t>(*kind)].note(c.ended - c.began);
 }
 
 /// A call is settled without its answer.

@@ -47,7 +47,8 @@ std::string_view word_for(decide::ending how) noexcept {
 }  // namespace
 
 /// Begins the span of a call. Links, not a parent, for a batch and for what was delayed, retried or dead.
-void consumer::observe_begin(call& c) const {
+void consumer::observe_begin(call& c, steady_time now) const {
+    c.began = now;
     if (!core_->tracer()) return;
     std::vector<trace_context> links;
     std::optional<trace_context> parent;
@@ -67,7 +68,8 @@ void consumer::observe_begin(call& c) const {
         c.members[i].trace = c.state.trace;
 }
 
-void consumer::observe_end(call& c, const call_end& end) const {
+/// Ends the span and writes the call down. Says when it ended.
+steady_time consumer::observe_end(call& c, const call_end& end) const {
     c.ended = core_->clock().now();
     if (c.traced) {
         if (end.all.how != decide::ending::acked && end.all.how != decide::ending::defer) {
@@ -78,7 +80,11 @@ void consumer::observe_end(call& c, const call_end& end) const {
         for (auto& member : c.members)
             member.trace.reset();
     }
-    if (!audit_) return;
+    if (audit_) write_down(c, end);
+    return c.ended;
+}
+
+void consumer::write_down(const call& c, const call_end& end) const {
     if (!batches_) return write_down(c.state, c, end.all);
     auto other = end.others.begin();
     for (std::size_t i = 0; i < c.size; ++i) {
@@ -118,7 +124,7 @@ void consumer::write_down(const delivery_state& state, const call& c, const deci
     record.headers = shove::headers(headers);
     if (state.item.deliveries > 0) record.delivery_count = state.item.deliveries;
     record.outcome = abandoned(c) ? plan_.options.timeout_outcome.kind() : *counted;
-    record.duration = std::chrono::duration_cast<milliseconds>(c.ended - c.started);
+    record.duration = std::chrono::duration_cast<milliseconds>(c.ended - c.began);
     record.timestamp = core_->clock().wall();
     if (audit_->add(std::move(record))) return;
     if (auto* meters = core_->meters()) meters->audit_dropped.add();
