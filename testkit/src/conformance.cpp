@@ -63,6 +63,7 @@ const std::vector<conformance_case>& conformance_cases() {
         add_reader_cases(made);
         add_broadcast_cases(made);
         add_batch_cases(made);
+        add_describe_cases(made);
         add_observe_cases(made);
         return made;
     }();

@@ -231,6 +231,7 @@ void add_sequenced_cases(std::vector<conformance_case>& to);
 void add_reader_cases(std::vector<conformance_case>& to);
 void add_broadcast_cases(std::vector<conformance_case>& to);
 void add_batch_cases(std::vector<conformance_case>& to);
+void add_describe_cases(std::vector<conformance_case>& to);
 void add_observe_cases(std::vector<conformance_case>& to);
 
 /// A requirement of a flag of `spi::capabilities`.
