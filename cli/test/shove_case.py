@@ -21,6 +21,7 @@ class ShoveCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.bodies_sent = set()
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("SHOVE_")}
         # No test cuts the power: a confirmation need not wait for the disk.
         self.environment.update({"NO_COLOR": "1", "SHOVE_URL": "sqlite:shove.db?durability=normal"})
@@ -30,7 +31,13 @@ class ShoveCase(unittest.TestCase):
         done = subprocess.run([BINARY, *arguments], input=stdin, capture_output=True, cwd=self.folder,
                               env={**self.environment, **(env or {})}, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode(errors='replace')}")
+        self.expect_no_body_told(done.stderr)
         return done
+
+    def expect_no_body_told(self, err):
+        """What messages hold is for stdout and for programs, never for stderr."""
+        for body in self.bodies_sent:
+            self.assertNotIn(body, err)
 
     def start(self, *arguments, **options):
         """Starts the command; it is killed with the test. What it says on stderr goes to a file, so that
@@ -57,10 +64,12 @@ class ShoveCase(unittest.TestCase):
         process.told.seek(0)
         err = process.told.read()
         self.assertEqual(process.returncode, code, err.decode(errors="replace"))
+        self.expect_no_body_told(err)
         return out, err
 
     def publish(self, queue, *lines, flags=()):
-        """Publishes lines of bytes."""
+        """Publishes lines of bytes. From then on those that are unmistakable must not come on stderr."""
+        self.bodies_sent.update(line for line in lines if len(line) >= 6 and not line.isalpha() and not line.isdigit())
         return self.run_shove("publish", queue, *flags, stdin=b"".join(line + b"\n" for line in lines))
 
     def consume(self, queue, count, *flags):

@@ -17,8 +17,7 @@ public:
         for (const auto& need : which_.needs) {
             if (!need.met(*factory_)) GTEST_SKIP() << "the backend has no " << need.name;
         }
-        stage on(*factory_);
-        which_.run(on);
+        run_case(*factory_, which_);
     }
 
 private:
@@ -27,6 +26,13 @@ private:
 };
 
 }  // namespace
+
+void run_case(const backend_factory& factory, const conformance_case& which) {
+    stage on(factory);
+    which.run(on);
+    for (const auto& leak : on.leaks())
+        ADD_FAILURE() << "what only handlers may see was told: " << leak;
+}
 
 const std::vector<conformance_case>& conformance_cases() {
     static const auto all = [] {
@@ -57,6 +63,7 @@ const std::vector<conformance_case>& conformance_cases() {
         add_reader_cases(made);
         add_broadcast_cases(made);
         add_batch_cases(made);
+        add_describe_cases(made);
         add_observe_cases(made);
         return made;
     }();

@@ -34,7 +34,7 @@ std::vector<std::string> bodies_in(stage& on, const std::string& queue, const le
 
 void lists_queues(stage& on) {
     const auto topic = graveyard(on, 3);
-    on.publisher().publish(topic, "waiting");
+    on.publisher().publish(topic, "SECRET-waiting");
     const auto queues = on.broker().admin().queues();
     const auto found = std::ranges::find(queues, queue_of(topic), &spi::queue_info::name);
     ASSERT_NE(found, queues.end());
@@ -47,8 +47,8 @@ void lists_queues(stage& on) {
 void browses_in_order(stage& on) {
     const auto topic = graveyard(on, 20);
     std::vector<std::string> expected;
-    for (int i = 0; i < 20; ++i)
-        expected.push_back("m" + std::to_string(i));
+    for (std::size_t i = 0; i < 20; ++i)
+        expected.push_back(numbered_body(i));
     EXPECT_EQ(bodies_in(on, dead_queue_of(topic)), expected);
     EXPECT_EQ(on.broker().depth(dead_queue_of(topic)).ready, 20U) << "browsing took letters";
     std::size_t shown = 0;
@@ -64,16 +64,18 @@ void filters(stage& on) {
     const auto& dead = dead_queue_of(topic);
     letter_filter even;
     even.reason = "rejected";
-    EXPECT_EQ(bodies_in(on, dead, even), (std::vector<std::string>{"m0", "m2", "m4", "m6", "m8"}));
+    EXPECT_EQ(bodies_in(on, dead, even), (std::vector<std::string>{numbered_body(0), numbered_body(2), numbered_body(4),
+                                                                   numbered_body(6), numbered_body(8)}));
     letter_filter match;
     match.match = "7";
-    EXPECT_EQ(bodies_in(on, dead, match), std::vector<std::string>{"m7"});
+    EXPECT_EQ(bodies_in(on, dead, match), std::vector<std::string>{numbered_body(7)});
     letter_filter both = match;
     both.reason = "rejected";
     EXPECT_TRUE(bodies_in(on, dead, both).empty());
     letter_filter limit;
     limit.limit = 3;
-    EXPECT_EQ(bodies_in(on, dead, limit), (std::vector<std::string>{"m0", "m1", "m2"}));
+    EXPECT_EQ(bodies_in(on, dead, limit),
+              (std::vector<std::string>{numbered_body(0), numbered_body(1), numbered_body(2)}));
     letter_filter future;
     future.since = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now() + 1h);
     EXPECT_TRUE(bodies_in(on, dead, future).empty());
@@ -94,7 +96,7 @@ void replays_in_order(stage& on) {
     auto consuming = on.consume(topic, handler, consumer_options{}.sequential());
     const auto calls = handler.wait(100);
     for (std::size_t i = 0; i < 100; ++i) {
-        EXPECT_EQ(calls[i].payload, "m" + std::to_string(i));
+        EXPECT_EQ(calls[i].payload, numbered_body(i));
         EXPECT_EQ(calls[i].headers.view().text("body"), calls[i].payload);
         EXPECT_EQ(calls[i].attempt, 1U);
         EXPECT_TRUE(calls[i].last_error.empty());
@@ -109,7 +111,7 @@ void replays_filtered(stage& on) {
     odd.limit = 2;
     const auto done = on.broker().admin().replay(dead_queue_of(topic), "", odd);
     EXPECT_EQ(done.done, 2U);
-    EXPECT_EQ(bodies_in(on, queue_of(topic)), (std::vector<std::string>{"m1", "m3"}));
+    EXPECT_EQ(bodies_in(on, queue_of(topic)), (std::vector<std::string>{numbered_body(1), numbered_body(3)}));
     EXPECT_EQ(bodies_in(on, dead_queue_of(topic)).size(), 8U);
 }
 
@@ -123,7 +125,7 @@ void replays_elsewhere(stage& on) {
 
 void counts_replays(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     for (int round = 1; round <= 3; ++round) {
         auto consuming = on.consume(topic, probe(reject));
         on.wait_ready(dead_queue_of(topic), 1);

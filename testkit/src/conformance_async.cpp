@@ -30,7 +30,7 @@ T get(std::future<T> from) {
 void callback(stage& on) {
     on.broker().declare<async_topic>();
     const recorder<std::pair<error_code, std::string>> ended;
-    on.publisher().async_publish<async_topic>("body", {}, [ended](error_code code, const receipt& got) {
+    on.publisher().async_publish<async_topic>(a_body, {}, [ended](error_code code, const receipt& got) {
         ended.add({code, got.id()});
     });
     const auto [code, id] = ended.wait(1, "the callback").front();
@@ -41,27 +41,27 @@ void callback(stage& on) {
 
 void future(stage& on) {
     on.broker().declare<async_topic>();
-    const auto got = get(on.publisher().async_publish<async_topic>("body", {}, asio::use_future));
+    const auto got = get(on.publisher().async_publish<async_topic>(a_body, {}, asio::use_future));
     EXPECT_FALSE(got.id().empty());
     EXPECT_EQ(on.broker().depth<async_topic>().ready, 1U);
 }
 
 void error_by_callback(stage& on) {
     const recorder<error_code> ended;
-    on.publisher().async_publish<undeclared_topic>("body", {},
+    on.publisher().async_publish<undeclared_topic>(a_body, {},
                                                    [ended](error_code code, const receipt&) { ended.add(code); });
     EXPECT_EQ(ended.wait(1, "the callback").front(), make_error_code(errc::unknown_queue));
 }
 
 void error_by_future(stage& on) {
-    auto waiting = on.publisher().async_publish<undeclared_topic>("body", {}, asio::use_future);
+    auto waiting = on.publisher().async_publish<undeclared_topic>(a_body, {}, asio::use_future);
     EXPECT_THROW(get(std::move(waiting)), boost::system::system_error);
 }
 
 void batch_by_callback(stage& on) {
     on.broker().declare<async_topic>();
     const recorder<std::pair<error_code, batch_report>> ended;
-    const std::vector<std::string> bodies{"a", "b", "c"};
+    const auto bodies = numbered_bodies(3);
     on.publisher().async_publish_batch<async_topic>(bodies, {}, [ended](error_code code, batch_report report) {
         ended.add({code, std::move(report)});
     });
@@ -73,7 +73,7 @@ void batch_by_callback(stage& on) {
 
 void batch_error_by_callback(stage& on) {
     const recorder<std::pair<error_code, batch_report>> ended;
-    const std::vector<std::string> bodies{"a", "b"};
+    const auto bodies = numbered_bodies(2);
     on.publisher().async_publish_batch<undeclared_topic>(bodies, {}, [ended](error_code code, batch_report report) {
         ended.add({code, std::move(report)});
     });
@@ -85,7 +85,7 @@ void batch_error_by_callback(stage& on) {
 asio::awaitable<std::size_t> publish_some(any_publisher publisher, std::size_t n) {
     std::size_t stored = 0;
     const publish_options how;
-    const std::string body = "body";
+    const std::string body = a_body;
     for (std::size_t i = 0; i < n; ++i) {
         const auto got = co_await publisher.async_publish<async_topic>(body, how, asio::use_awaitable);
         if (!got.id().empty()) ++stored;
@@ -106,7 +106,7 @@ void many_at_once(stage& on) {
     const counter stored;
     const auto publisher = on.publisher();
     for (int i = 0; i < 500; ++i) {
-        publisher.async_publish<async_topic>("body", {}, [stored](error_code code, const receipt&) {
+        publisher.async_publish<async_topic>(a_body, {}, [stored](error_code code, const receipt&) {
             if (!code) stored.add();
         });
     }
@@ -119,13 +119,13 @@ void after_close(stage& on) {
     const auto publisher = on.publisher();
     ASSERT_TRUE(on.broker().close());
     const recorder<error_code> ended;
-    publisher.async_publish<async_topic>("body", {}, [ended](error_code code, const receipt&) { ended.add(code); });
+    publisher.async_publish<async_topic>(a_body, {}, [ended](error_code code, const receipt&) { ended.add(code); });
     EXPECT_EQ(ended.wait(1, "the callback").front(), make_error_code(errc::closed));
-    const auto refused = publisher.try_publish<async_topic>("body");
+    const auto refused = publisher.try_publish<async_topic>(a_body);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error(), errc::closed);
-    EXPECT_THROW(publisher.publish<async_topic>("body"), exception);
-    const std::vector<std::string> bodies{"a", "b"};
+    EXPECT_THROW(publisher.publish<async_topic>(a_body), exception);
+    const auto bodies = numbered_bodies(2);
     const auto report = publisher.publish_batch<async_topic>(bodies);
     EXPECT_EQ(report.count(publish_status::ok), 0U);
     EXPECT_EQ(report.first_error(), errc::closed);
@@ -154,7 +154,7 @@ void async_run(stage& on) {
     group.async_run(stop.get_token(), 10s, [ended](error_code code, run_outcome how) {
         ended.add({code, std::move(how)});
     });
-    on.publisher().publish<async_topic>("body");
+    on.publisher().publish<async_topic>(a_body);
     calls.wait(1, "the call");
     EXPECT_EQ(ended.size(), 0U) << "it ended before its stop token";
     stop.request_stop();

@@ -75,9 +75,10 @@ void by_age(stage& on) {
 
 void by_bytes(stage& on) {
     const auto topic = on.topic();
-    publish_numbered(on, topic, 10);  // two bytes each
+    publish_numbered(on, topic, 10);
+    const auto size = numbered_body(0).size();
     const batch_probe handler;
-    auto consuming = consume(on, topic, handler, {.max_age = 10ms, .max_bytes = 5});
+    auto consuming = consume(on, topic, handler, {.max_age = 10ms, .max_bytes = 2 * size + 1});
     wait_all(handler, 10);
     for (const auto& each : handler.calls.all())
         EXPECT_LE(each.size(), 2U);
@@ -87,8 +88,8 @@ void own_outcomes(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
     publish_numbered(on, topic, 6);
     const batch_probe handler{[](const std::string& body, const delivery& info) {
-        if (body == "m1") return reject("not this one");
-        if (body == "m3" && info.attempt() <= 2) return retry("not yet");
+        if (body == numbered_body(1)) return reject("not this one");
+        if (body == numbered_body(3) && info.attempt() <= 2) return retry("not yet");
         return ack;
     }};
     auto consuming = consume(on, topic, handler, {.max_messages = 6, .max_age = 20ms});
@@ -97,10 +98,10 @@ void own_outcomes(stage& on) {
     on.wait_empty(queue_of(topic));
     consuming.stop();
     auto all = handler.flat();
-    EXPECT_EQ(std::ranges::count(all, "m3"), 3);
+    EXPECT_EQ(std::ranges::count(all, numbered_body(3)), 3);
     EXPECT_EQ(all.size(), 8U);
     const auto letter = on.take_dead(topic, 1).front();
-    EXPECT_EQ(letter.payload, "m1");
+    EXPECT_EQ(letter.payload, numbered_body(1));
     EXPECT_EQ(letter.death->reason, "rejected");
     EXPECT_EQ(letter.last_error, "not this one");
 }
@@ -110,12 +111,12 @@ void budget(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
     publish_numbered(on, topic, 3);
     const batch_probe handler{
-        [](const std::string& body, const delivery&) { return body == "m1" ? retry("no") : ack; }};
+        [](const std::string& body, const delivery&) { return body == numbered_body(1) ? retry("no") : ack; }};
     auto consuming = consume(on, topic, handler, {.max_messages = 3, .max_age = 5ms}, {.max_retries = 2});
     on.wait_ready(dead_queue_of(topic), 1);
     consuming.stop();
     auto all = handler.flat();
-    EXPECT_EQ(std::ranges::count(all, "m1"), 3);
+    EXPECT_EQ(std::ranges::count(all, numbered_body(1)), 3);
     EXPECT_EQ(on.take_dead(topic, 1).front().death->reason, "max_retries_exceeded");
 }
 
@@ -124,7 +125,7 @@ void poison_alone(stage& on) {
     auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
     publish_numbered(on, topic, 4);
     topic.check = [](std::span<const std::byte> body) {
-        return text_of(body) == "m2" ? result<void>(error(errc::decode_failed, "not m2")) : result<void>();
+        return text_of(body) == numbered_body(2) ? result<void>(error(errc::decode_failed, "not m2")) : result<void>();
     };
     const recorder<bodies> calls;
     auto group = on.group();
@@ -139,12 +140,12 @@ void poison_alone(stage& on) {
     consuming.stop();
     EXPECT_GE(calls.size(), 2U);
     for (const auto& each : calls.all())
-        EXPECT_EQ(std::ranges::count(each, "m2"), 0);
+        EXPECT_EQ(std::ranges::count(each, numbered_body(2)), 0);
     std::map<std::string, std::string> reasons;
     for (const auto& letter : on.take_dead(topic, 4))
         reasons[letter.payload] = letter.death->reason;
-    EXPECT_EQ(reasons["m2"], "deserialize");
-    EXPECT_EQ(reasons["m0"], "max_retries_exceeded");
+    EXPECT_EQ(reasons[numbered_body(2)], "deserialize");
+    EXPECT_EQ(reasons[numbered_body(0)], "max_retries_exceeded");
 }
 
 void flushed_at_stop(stage& on) {
@@ -165,7 +166,7 @@ void ledger_of_many(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
     publish_numbered(on, topic, n);
     const batch_probe handler{[](const std::string& body, const delivery& info) {
-        const auto number = std::stoul(body.substr(1));
+        const auto number = number_in(body);
         if (number % 7 == 0) return reject;
         return number % 5 == 0 && info.attempt() == 1 ? retry : ack;
     }};
@@ -184,7 +185,7 @@ void ledger_of_many(stage& on) {
         ++times[body];
     EXPECT_EQ(times.size(), n);
     for (std::size_t i = 0; i < n; ++i)
-        EXPECT_EQ(times["m" + std::to_string(i)], twice(i) ? 2U : 1U) << i;
+        EXPECT_EQ(times[numbered_body(i)], twice(i) ? 2U : 1U) << i;
     const auto stats = consuming.stats(queue_of(topic));
     EXPECT_EQ(stats.acked, n - dead);
     EXPECT_EQ(stats.dead_lettered, dead);

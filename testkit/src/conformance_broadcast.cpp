@@ -44,7 +44,7 @@ void each_gets_everything(stage& on) {
     auto second = subscribe(on, topic, two);
     publish_options how;
     how.headers.add("x-tenant", "acme");
-    const auto id = on.publisher().publish(topic, "first", how).id();
+    const auto id = on.publisher().publish(topic, "SECRET-first", how).id();
     for (const auto* each : {&one, &two}) {
         const auto call = each->wait(1).front();
         EXPECT_EQ(call.id, id);
@@ -57,7 +57,7 @@ void each_gets_everything(stage& on) {
     publish_numbered(on, topic, 40);
     EXPECT_EQ(payloads(three.wait(40)), numbered_bodies(40)) << "in order, and nothing from before";
     auto all = numbered_bodies(40);
-    all.insert(all.begin(), "first");
+    all.insert(all.begin(), "SECRET-first");
     EXPECT_EQ(payloads(one.wait(41)), all);
     EXPECT_EQ(payloads(two.wait(41)), all);
     for (auto* each : {&first, &second, &third})
@@ -117,10 +117,10 @@ void failures_are_discarded(stage& on) {
     said.listen(on);
     const auto topic = broadcast_topic(on);
     const probe handler([](const seen& call, const delivery&) -> outcome {
-        if (call.payload == "m0") return reject("no use");
-        if (call.payload == "m1") return retry("not now");
-        if (call.payload == "m2") return retry_after(1ms);
-        if (call.payload == "m3") throw std::runtime_error("it broke");
+        if (call.payload == numbered_body(0)) return reject("no use");
+        if (call.payload == numbered_body(1)) return retry("not now");
+        if (call.payload == numbered_body(2)) return retry_after(1ms);
+        if (call.payload == numbered_body(3)) throw std::runtime_error("it broke");
         return ack;
     });
     const probe other;
@@ -147,7 +147,7 @@ void a_timeout_is_discarded(stage& on) {
     said.listen(on);
     const auto topic = broadcast_topic(on);
     const probe handler([](const seen& call, const delivery& info) {
-        if (call.payload != "m0") return ack;
+        if (call.payload != numbered_body(0)) return ack;
         const counter told;
         const std::stop_callback tell(info.stop_token(), [&] { told.add(); });
         told.wait(1, "the stop token");
@@ -166,14 +166,16 @@ void a_timeout_is_discarded(stage& on) {
 void defer_keeps_its_place(stage& on) {
     const auto topic = broadcast_topic(on);
     std::atomic<int> left{1};
-    const probe handler(
-        [&](const seen& call, const delivery&) { return call.payload == "m0" && left-- > 0 ? defer : ack; });
+    const probe handler([&](const seen& call, const delivery&) {
+        return call.payload == numbered_body(0) && left-- > 0 ? defer : ack;
+    });
     const probe other;
     auto listening = subscribe(on, topic, handler, consumer_options{.prefetch = 50});
     auto beside = subscribe(on, topic, other);
     publish_numbered(on, topic, 3);
     const auto calls = handler.wait(4);
-    EXPECT_EQ(payloads(calls), (std::vector<std::string>{"m0", "m0", "m1", "m2"}));
+    EXPECT_EQ(payloads(calls),
+              (std::vector<std::string>{numbered_body(0), numbered_body(0), numbered_body(1), numbered_body(2)}));
     EXPECT_GE(calls[1].called_at - calls[0].called_at, 990ms) << "it did not wait";
     EXPECT_EQ(calls[0].id, calls[1].id);
     EXPECT_EQ(calls[1].attempt, 1U) << "a defer costs nothing";
@@ -258,11 +260,11 @@ void delayed_for_all(stage& on) {
     auto first = subscribe(on, topic, one);
     auto second = subscribe(on, topic, two);
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish(topic, "later", delayed(200ms));
-    on.publisher().publish(topic, "now");
+    on.publisher().publish(topic, "SECRET-later", delayed(200ms));
+    on.publisher().publish(topic, "SECRET-now");
     for (const auto* each : {&one, &two}) {
         const auto calls = each->wait(2);
-        EXPECT_EQ(payloads(calls), (std::vector<std::string>{"now", "later"}));
+        EXPECT_EQ(payloads(calls), (std::vector<std::string>{"SECRET-now", "SECRET-later"}));
         EXPECT_GE(calls.back().called_at - from, 190ms);
     }
 }
@@ -283,16 +285,18 @@ void the_slowest_sets_the_pace(stage& on) {
     quick.wait(3);
     publish_options how;
     how.when_full = when_full::fail;
-    const auto refused = on.publisher().try_publish(topic, "fourth", how);
+    const auto refused = on.publisher().try_publish(topic, "SECRET-fourth", how);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error(), errc::queue_full) << refused.error().message();
     const counter stored;
     std::jthread publishing([&, publisher = on.publisher()] {
-        if (publisher.try_publish(topic, "fifth")) stored.add();
+        if (publisher.try_publish(topic, "SECRET-fifth")) stored.add();
     });
     hold.open();
-    EXPECT_EQ(payloads(slow.wait(4)), (std::vector<std::string>{"m0", "m1", "m2", "fifth"}));
-    EXPECT_EQ(payloads(quick.wait(4)), (std::vector<std::string>{"m0", "m1", "m2", "fifth"}));
+    EXPECT_EQ(payloads(slow.wait(4)),
+              (std::vector<std::string>{numbered_body(0), numbered_body(1), numbered_body(2), "SECRET-fifth"}));
+    EXPECT_EQ(payloads(quick.wait(4)),
+              (std::vector<std::string>{numbered_body(0), numbered_body(1), numbered_body(2), "SECRET-fifth"}));
     publishing.join();
     EXPECT_EQ(stored.value(), 1U);
 }
@@ -329,8 +333,8 @@ void between_brokers(stage& on) {
     auto group = other.consumer_group();
     group.add_broadcast(topic, there);
     running over_there(std::move(group));
-    for (int i = 0; i < 20; ++i)
-        (i % 2 ? other : on.broker()).publisher().publish(topic, "m" + std::to_string(i));
+    for (std::size_t i = 0; i < 20; ++i)
+        (i % 2 ? other : on.broker()).publisher().publish(topic, numbered_body(i));
     EXPECT_EQ(payloads(here.wait(20)), numbered_bodies(20));
     EXPECT_EQ(payloads(there.wait(20)), numbered_bodies(20));
     EXPECT_TRUE(over_there.stop().clean());

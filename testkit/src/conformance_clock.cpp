@@ -23,7 +23,7 @@ void hopeless_message_is_bounded(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1s); });
     const probe handler(retry);
     auto consuming = on.consume(topic, handler, consumer_options{.handler_timeout = std::nullopt});
-    on.publisher().publish(topic, "hopeless");
+    on.publisher().publish(topic, "SECRET-hopeless");
     for (std::size_t second = 1; second <= 5; ++second) {
         handler.wait(second);
         wait_delayed(on, topic);
@@ -40,7 +40,7 @@ void long_delays_pass(stage& on) {
     const auto clock = still_clock(on);
     const auto topic = on.topic([](auto t) { return t.hold(6h).dlq(); });
     const auto began = clock->wall();
-    on.publisher().publish(topic, "body", delayed(24h));
+    on.publisher().publish(topic, a_body, delayed(24h));
     const probe handler([](const seen& call, const delivery&) { return call.attempt == 1 ? retry : reject; });
     auto consuming = on.consume(topic, handler, consumer_options{.handler_timeout = std::nullopt});
     EXPECT_EQ(on.broker().depth(queue_of(topic)).delayed, 1U);

@@ -5,7 +5,7 @@ namespace {
 
 void ack_removes(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler;
     auto consuming = on.consume(topic, handler);
     handler.wait(1);
@@ -39,7 +39,7 @@ void wakes_idle_consumer(stage& on) {
     const probe handler;
     auto consuming = on.consume(topic, handler);
     for (std::size_t i = 1; i <= 20; ++i) {
-        on.publisher().publish(topic, "body");
+        on.publisher().publish(topic, a_body);
         handler.wait(i, "a message published to an idle consumer");
     }
 }

@@ -26,7 +26,7 @@ void publish(stage& on, std::size_t n = 1) {
     on.broker().declare<co_topic>();
     std::vector<std::string> bodies;
     for (std::size_t i = 0; i < n; ++i)
-        bodies.push_back("m" + std::to_string(i));
+        bodies.push_back(numbered_body(i));
     ASSERT_TRUE(on.publisher().publish_batch<co_topic>(bodies).all_stored());
 }
 
@@ -193,7 +193,7 @@ void sequential(stage& on) {
     const auto bodies = handler.bodies.wait(20, "calls");
     EXPECT_EQ(handler.inside.most(), 1U);
     for (std::size_t i = 0; i < 20; ++i)
-        EXPECT_EQ(bodies[i], "m" + std::to_string(i));
+        EXPECT_EQ(bodies[i], numbered_body(i));
 }
 
 void drained(stage& on) {

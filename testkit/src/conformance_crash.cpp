@@ -114,7 +114,7 @@ void killed_holder_is_noticed(stage& on) {
 
 void orderly_stop_is_no_crash(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     for (int round = 0; round < 5; ++round) {
         const gate hold;
         const probe handler([hold](const seen&, const delivery&) {

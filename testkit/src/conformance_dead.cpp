@@ -7,7 +7,7 @@ namespace {
 
 void rejected(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    const auto id = on.publisher().publish(topic, "body").id();
+    const auto id = on.publisher().publish(topic, a_body).id();
     const probe handler(reject("no such customer"));
     auto consuming = on.consume(topic, handler);
     const auto letter = on.take_dead(topic, 1).front();
@@ -27,7 +27,7 @@ void rejected(stage& on) {
 
 void rejected_after_retries(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) {
         return call.attempt < 3 ? retry("first trouble") : reject("for good");
     });
@@ -41,7 +41,7 @@ void rejected_after_retries(stage& on) {
 
 void discarded_without_dlq(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(reject);
     auto consuming = on.consume(topic, handler);
     handler.wait(1);
@@ -53,7 +53,7 @@ void discarded_without_dlq(stage& on) {
 }
 
 /// Puts one letter into a topic's dead-letter queue.
-void kill_one(stage& on, const runtime_topic& topic, std::string_view body = "body") {
+void kill_one(stage& on, const runtime_topic& topic, std::string_view body = a_body) {
     const auto before = on.broker().depth(dead_queue_of(topic)).ready;
     on.publisher().publish(topic, body);
     auto consuming = on.consume(topic, probe(reject("killed")));
@@ -80,10 +80,10 @@ void handler_that_throws_keeps(stage& on) {
 
 void other_answers_keep(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    for (const auto* body : {"retry", "reject", "defer"})
+    for (const auto* body : {"SECRET-retry", "SECRET-reject", "SECRET-defer"})
         kill_one(on, topic, body);
     const probe handler([](const seen& call, const delivery&) {
-        return call.payload == "retry" ? retry : call.payload == "reject" ? reject : defer;
+        return call.payload == "SECRET-retry" ? retry : call.payload == "SECRET-reject" ? reject : defer;
     });
     auto consuming = on.consume_dead(topic, handler);
     handler.wait(3);

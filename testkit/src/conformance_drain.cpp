@@ -66,7 +66,7 @@ void releases_unstarted(stage& on) {
     auto rest = on.consume(topic, second, consumer_options{}.sequential());
     const auto calls = second.wait(9, "the rest");
     for (std::size_t i = 0; i < 9; ++i) {
-        EXPECT_EQ(calls[i].payload, "m" + std::to_string(i + 1)) << "in their old places";
+        EXPECT_EQ(calls[i].payload, numbered_body(i + 1)) << "in their old places";
         EXPECT_EQ(calls[i].attempt, 1U) << "an orderly stop costs nothing";
         EXPECT_EQ(calls[i].retries, 0U);
     }
@@ -99,7 +99,7 @@ void under_load(stage& on) {
 
 void deadline_with_stuck_handler(stage& on) {
     const auto topic = on.topic();
-    const auto id = on.publisher().publish(topic, "stuck").id();
+    const auto id = on.publisher().publish(topic, "SECRET-stuck").id();
     const gate hold;
     const counter told;
     const probe handler([=](const seen&, const delivery& info) {
@@ -187,7 +187,7 @@ void retries_decided_in_drain_are_kept(stage& on) {
     const gate hold;
     const probe handler([hold](const seen& call, const delivery&) {
         hold.arrive();
-        if (call.payload != "m0") return reject("kept");
+        if (call.payload != numbered_body(0)) return reject("kept");
         return call.attempt == 1 ? retry("kept") : defer;  // should it come again before the drain
     });
     auto consuming = on.consume(topic, handler, consumer_options{.prefetch = 2});

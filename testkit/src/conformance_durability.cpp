@@ -25,7 +25,7 @@ void survives_reopening(stage& on) {
 
 void history_survives_reopening(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(20ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
         const probe handler(
             [](const seen& call, const delivery&) { return retry("no. " + std::to_string(call.attempt)); });
@@ -43,11 +43,11 @@ void history_survives_reopening(stage& on) {
 void delay_survives_reopening(stage& on) {
     const auto topic = on.topic();
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish(topic, "soon", delayed(300ms));
+    on.publisher().publish(topic, "SECRET-soon", delayed(300ms));
     on.publisher().publish(topic, "much later", delayed(1h));
     on.reopen();
     const auto got = on.take(topic, 1);
-    EXPECT_EQ(got.front().payload, "soon");
+    EXPECT_EQ(got.front().payload, "SECRET-soon");
     EXPECT_GE(got.front().called_at - from, 290ms) << "the delay was forgotten";
     EXPECT_EQ(on.broker().depth(queue_of(topic)).delayed, 1U);
 }
@@ -83,7 +83,7 @@ void other_broker_wakes_consumer(stage& on) {
     auto consuming = on.consume(topic, handler);
     for (std::size_t i = 1; i <= 3; ++i) {
         const auto from = std::chrono::steady_clock::now();
-        other.publisher().publish(topic, "body");
+        other.publisher().publish(topic, a_body);
         handler.wait(i, "a message of another broker");
         EXPECT_LT(std::chrono::steady_clock::now() - from, 5s);
     }

@@ -41,7 +41,7 @@ void typed_round_trip(stage& on) {
     const auto topic = on.topic();
     publish_options how;
     how.headers = rich_headers();
-    on.publisher().publish(topic, "body", how);
+    on.publisher().publish(topic, a_body, how);
     expect_rich(on.take(topic, 1).front().headers.view());
 }
 
@@ -49,7 +49,7 @@ void through_failure(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
     publish_options how;
     how.headers = rich_headers();
-    on.publisher().publish(topic, "body", how);
+    on.publisher().publish(topic, a_body, how);
     const probe handler([](const seen& call, const delivery&) { return call.attempt < 3 ? retry : reject; });
     auto consuming = on.consume(topic, handler);
     for (const auto& call : handler.wait(3))
@@ -68,7 +68,7 @@ void each_of_a_batch(stage& on) {
     ASSERT_TRUE(on.publisher().publish_batch(topic, batch).all_stored());
     for (const auto& each : on.take(topic, 20)) {
         const auto place = each.headers.view().find("place")->as_integer();
-        EXPECT_EQ("m" + std::to_string(*place), each.payload);
+        EXPECT_EQ(numbered_body(static_cast<std::size_t>(*place)), each.payload);
         EXPECT_EQ("key" + std::to_string(*place), each.key);
     }
 }
@@ -79,7 +79,7 @@ void many_and_long(stage& on) {
     const std::string value(10'000, 'v');
     for (int i = 0; i < 50; ++i)
         how.headers.add("name-" + std::to_string(i), value);
-    on.publisher().publish(topic, "body", how);
+    on.publisher().publish(topic, a_body, how);
     const auto got = on.take(topic, 1).front();
     ASSERT_EQ(got.headers.view().size(), 50U);
     EXPECT_EQ(got.headers.view().text("name-49"), value);
@@ -87,7 +87,7 @@ void many_and_long(stage& on) {
 
 void no_key(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "without");
+    on.publisher().publish(topic, "SECRET-without");
     EXPECT_EQ(on.take(topic, 1).front().key, std::nullopt);
     publish_options how;
     how.key = "";
@@ -102,7 +102,7 @@ void metadata(stage& on) {
     const auto before = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
     publish_options how;
     how.key = "k1";
-    on.publisher().publish(topic, "body", how);
+    on.publisher().publish(topic, a_body, how);
     const auto got = on.take(topic, 1).front();
     const auto after = std::chrono::system_clock::now();
     EXPECT_EQ(got.queue, queue_of(topic));

@@ -40,7 +40,7 @@ void own_id(stage& on) {
     for (const auto& id : {std::string("order 7/\xc3\xa9"), longest, uuid}) {
         publish_options how;
         how.id = id;
-        EXPECT_EQ(on.publisher().publish(topic, "body", how).id(), id);
+        EXPECT_EQ(on.publisher().publish(topic, a_body, how).id(), id);
         EXPECT_EQ(on.take(topic, 1).front().id, id);
     }
 }
@@ -49,8 +49,8 @@ void same_id_twice(stage& on) {
     const auto topic = on.topic();
     publish_options how;
     how.id = "twice";
-    on.publisher().publish(topic, "first", how);
-    on.publisher().publish(topic, "second", how);
+    on.publisher().publish(topic, "SECRET-first", how);
+    on.publisher().publish(topic, "SECRET-second", how);
     EXPECT_EQ(on.take(topic, 2).size(), 2U) << "a repeated id is the application's matter";
 }
 
@@ -89,12 +89,12 @@ void kept_through_retries_and_death(stage& on) {
 void kept_through_defer(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms); });
     const auto how = full_options();
-    const auto id = on.publisher().publish(topic, "body", how).id();
+    const auto id = on.publisher().publish(topic, a_body, how).id();
     const counter calls;
     const probe handler([calls](const seen&, const delivery&) { return calls.add() < 4 ? defer : ack; });
     auto consuming = on.consume(topic, handler);
     for (const auto& call : handler.wait(4))
-        expect_same(call, id, "body", how);
+        expect_same(call, id, a_body, how);
 }
 
 void kept_through_replay(stage& on) {

@@ -16,7 +16,7 @@ void until_token(stage& on) {
     group.add(topic, handler);
     std::stop_source stop;
     auto ended = std::async(std::launch::async, [&] { return group.run_until(stop.get_token(), patience()); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     handler.wait(1);
     EXPECT_EQ(ended.wait_for(20ms), std::future_status::timeout) << "it ended before its stop token";
     stop.request_stop();
@@ -45,7 +45,7 @@ void until_signal(stage& on) {
     const probe handler;
     auto group = on.group();
     group.add(topic, handler);
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     auto ended = std::async(std::launch::async, [&] { return group.run_until_signal(patience()); });
     handler.wait(1);
     EXPECT_EQ(ended.wait_for(20ms), std::future_status::timeout);
@@ -56,7 +56,7 @@ void until_signal(stage& on) {
 
 void second_signal_cuts_the_drain(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "stuck");
+    on.publisher().publish(topic, "SECRET-stuck");
     const gate hold;
     const probe handler([hold](const seen&, const delivery&) {
         hold.arrive();
@@ -101,7 +101,7 @@ void one_of_two_groups_ends(stage& on) {
 
 void close_is_idempotent(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     EXPECT_TRUE(on.broker().close());
     EXPECT_TRUE(on.broker().close());
     EXPECT_TRUE(on.broker().close(0ms));
@@ -109,7 +109,7 @@ void close_is_idempotent(stage& on) {
 
 void close_drains_groups(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const gate hold;
     const probe handler([hold](const seen&, const delivery&) {
         hold.arrive();
@@ -175,7 +175,7 @@ void publisher_outlives_broker(stage& on) {
     const auto topic = on.topic();
     const auto publisher = on.publisher();
     on.reopen();
-    const auto refused = publisher.try_publish(topic, "late");
+    const auto refused = publisher.try_publish(topic, "SECRET-late");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error(), errc::closed);
 }

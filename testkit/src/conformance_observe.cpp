@@ -135,7 +135,7 @@ void a_trace_goes_through_retry_death_and_replay(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
     publish_options how;
     how.trace = std::make_shared<const trace_context>(parse_trace(traceparent, "vendor=x").value());
-    on.publisher().publish(topic, "body", how);
+    on.publisher().publish(topic, a_body, how);
     recorder<std::string> traces;
     const probe handler([traces](const seen& call, const delivery& info) {
         const auto context = info.trace();
@@ -187,7 +187,7 @@ void a_trace_goes_through_two_processes(stage& on) {
     on.broker().declare(traced_topic());
     publish_options how;
     how.trace = std::make_shared<const trace_context>(parse_trace(traceparent).value());
-    on.publisher().publish(traced_topic(), "body", how);
+    on.publisher().publish(traced_topic(), a_body, how);
     const child_arguments told{{"store", on.store().location()}, {"ledger", file.string()}};
     for (int life = 0; life < 2; ++life) {
         child_process one("let_it_die", told);

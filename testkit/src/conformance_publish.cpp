@@ -8,11 +8,11 @@ namespace {
 
 void confirmed(stage& on) {
     const auto topic = on.topic();
-    const auto receipt = on.publisher().publish(topic, "stored");
+    const auto receipt = on.publisher().publish(topic, "SECRET-stored");
     EXPECT_FALSE(receipt.id().empty());
     EXPECT_EQ(on.broker().depth(queue_of(topic)).ready, 1U) << "confirmed, but not there";
     const auto got = on.take(topic, 1);
-    EXPECT_EQ(got.front().payload, "stored");
+    EXPECT_EQ(got.front().payload, "SECRET-stored");
     EXPECT_EQ(got.front().id, receipt.id());
 }
 
@@ -35,7 +35,7 @@ void batch_in_order(stage& on) {
 /// One message that cannot be sent among good ones.
 void expect_one_refused(stage& on, const runtime_topic& topic, const publish_options& bad, std::string_view body,
                         errc expected) {
-    const std::vector<any_publisher::raw_outgoing> batch{{"first", {}}, {body, bad}, {"third", {}}};
+    const std::vector<any_publisher::raw_outgoing> batch{{"SECRET-first", {}}, {body, bad}, {"SECRET-third", {}}};
     const auto report = on.publisher().publish_batch(topic, batch);
     ASSERT_EQ(report.each.size(), 3U);
     EXPECT_EQ(report.each[0].status, publish_status::ok) << report.each[0].cause.message();
@@ -45,22 +45,22 @@ void expect_one_refused(stage& on, const runtime_topic& topic, const publish_opt
     EXPECT_EQ(report.first_error(), expected);
     EXPECT_EQ(report.to_republish(), std::vector<std::size_t>{1});
     EXPECT_FALSE(report.all_stored());
-    EXPECT_EQ(payloads(on.take(topic, 2)), (std::vector<std::string>{"first", "third"}));
+    EXPECT_EQ(payloads(on.take(topic, 2)), (std::vector<std::string>{"SECRET-first", "SECRET-third"}));
 }
 
 void bad_header_in_batch(stage& on) {
     publish_options bad;
     bad.headers.add("x-retry-count", 3);
-    expect_one_refused(on, on.topic(), bad, "bad", errc::reserved_header);
+    expect_one_refused(on, on.topic(), bad, "SECRET-bad", errc::reserved_header);
 }
 
 void bad_body_in_batch(stage& on) {
     auto topic = on.topic();
     topic.check = [](std::span<const std::byte> bytes) -> result<void> {
-        if (text_of(bytes) == "bad") return error(errc::encode_failed, "not a body");
+        if (text_of(bytes) == "SECRET-bad") return error(errc::encode_failed, "not a body");
         return {};
     };
-    expect_one_refused(on, topic, {}, "bad", errc::encode_failed);
+    expect_one_refused(on, topic, {}, "SECRET-bad", errc::encode_failed);
 }
 
 void empty_batch(stage& on) {
@@ -138,7 +138,7 @@ void parallel_publishers(stage& on) {
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
             for (int i = 0; i < 50; ++i)
-                publisher.publish(topic, std::to_string(t) + "/" + std::to_string(i));
+                publisher.publish(topic, std::to_string(t) + "/" + std::to_string(i) + " SECRET");
         });
     }
     threads.clear();

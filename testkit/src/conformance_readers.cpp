@@ -44,7 +44,7 @@ void each_gets_everything(stage& on) {
     how.key = "customer-17";
     how.headers.add("x-tenant", "acme").add("number", 5);
     how.expires_in = 1h;
-    const auto id = on.publisher().publish(base, "first", how).id();
+    const auto id = on.publisher().publish(base, "SECRET-first", how).id();
     publish_numbered(on, base, 40);
     const auto here = on.take(base, 41);
     const auto there = on.take(reader, 41);
@@ -68,7 +68,7 @@ void each_gets_everything(stage& on) {
 
 void retries_and_letters_of_its_own(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(base, "body");
+    on.publisher().publish(base, a_body);
     const probe fine;
     const probe failing(retry("not here"));
     auto group = on.group();
@@ -89,7 +89,7 @@ void retries_and_letters_of_its_own(stage& on) {
 
 void the_main_readers_letters_stay_its_own(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(base, "body");
+    on.publisher().publish(base, a_body);
     auto rejecting = on.consume(base, probe(reject("bad")));
     EXPECT_EQ(on.take_dead(base, 1).front().death->original_queue, queue_of(base));
     EXPECT_TRUE(rejecting.stop().clean());
@@ -118,31 +118,32 @@ void a_slow_one_holds_nobody_up(stage& on) {
 
 void a_later_one_gets_what_is_later(stage& on) {
     const auto base = on.topic();
-    on.publisher().publish(base, "before");
+    on.publisher().publish(base, "SECRET-before");
     const auto reader = reader_of(base);
     on.broker().declare(reader);
-    on.publisher().publish(base, "after");
+    on.publisher().publish(base, "SECRET-after");
     EXPECT_EQ(on.broker().depth(reader).ready, 1U);
-    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{"after"});
-    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"before", "after"}));
+    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{"SECRET-after"});
+    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"SECRET-before", "SECRET-after"}));
 }
 
 void declared_first_or_again(stage& on) {
     const auto base = on.undeclared([](auto t) { return t.dlq(); });
     const auto reader = reader_of(base);
     on.broker().declare(reader);
-    on.publisher().publish(base, "one");
+    on.publisher().publish(base, "SECRET-one");
     on.broker().declare(base);
     on.broker().declare(reader);
-    on.publisher().publish(base, "two");
-    EXPECT_EQ(payloads(on.take(reader, 2)), (std::vector<std::string>{"one", "two"})) << "and no copy twice";
-    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"one", "two"}));
+    on.publisher().publish(base, "SECRET-two");
+    EXPECT_EQ(payloads(on.take(reader, 2)), (std::vector<std::string>{"SECRET-one", "SECRET-two"}))
+        << "and no copy twice";
+    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"SECRET-one", "SECRET-two"}));
     EXPECT_EQ(on.broker().depth(reader).ready, 0U);
 }
 
 void publishing_through_it(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(reader, "body");
+    on.publisher().publish(reader, a_body);
     EXPECT_EQ(on.broker().depth(base).ready, 1U);
     EXPECT_EQ(on.broker().depth(reader).ready, 1U);
 }
@@ -175,7 +176,7 @@ void consumers_of_a_reader_share(stage& on) {
 void delayed_for_all(stage& on) {
     const auto [base, reader] = declared_pair(on);
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish(base, "soon", delayed(200ms));
+    on.publisher().publish(base, "SECRET-soon", delayed(200ms));
     EXPECT_EQ(on.broker().depth(reader).delayed, 1U);
     for (const auto& topic : {base, reader})
         EXPECT_GE(on.take(topic, 1).front().called_at - from, 190ms) << queue_of(topic);
@@ -183,16 +184,16 @@ void delayed_for_all(stage& on) {
 
 void replayed_to_the_one_that_failed(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(base, "body");
+    on.publisher().publish(base, a_body);
     (void)on.take(base, 1);
     auto rejecting = on.consume(reader, probe(reject("bad")));
     on.wait_ready(dead_queue_of(reader), 1);
     EXPECT_TRUE(rejecting.stop().clean());
     EXPECT_EQ(on.broker().admin().replay(dead_queue_of(reader), "", {}).done, 1U);
     EXPECT_EQ(on.broker().depth(base).ready, 0U);
-    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{"body"});
+    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{a_body});
     // Nor is what goes back to the queue itself sent to its readers again.
-    on.publisher().publish(base, "again");
+    on.publisher().publish(base, "SECRET-again");
     auto also_rejecting = on.consume(base, probe(reject("bad")));
     on.wait_ready(dead_queue_of(base), 1);
     EXPECT_TRUE(also_rejecting.stop().clean());
@@ -209,24 +210,25 @@ void the_slowest_sets_the_pace(stage& on) {
     on.wait_empty(queue_of(base));
     publish_options how;
     how.when_full = when_full::fail;
-    const auto refused = on.publisher().try_publish(base, "fourth", how);
+    const auto refused = on.publisher().try_publish(base, "SECRET-fourth", how);
     ASSERT_FALSE(refused) << "the reader's queue is full";
     EXPECT_EQ(refused.error(), errc::queue_full) << refused.error().message();
     EXPECT_EQ(on.broker().depth(base).ready, 0U) << "all or nothing";
     const counter stored;
     std::jthread waiting([&, publisher = on.publisher()] {
-        if (publisher.try_publish(base, "fifth")) stored.add();
+        if (publisher.try_publish(base, "SECRET-fifth")) stored.add();
     });
-    EXPECT_EQ(payloads(on.take(reader, 4)), (std::vector<std::string>{"m0", "m1", "m2", "fifth"}));
+    EXPECT_EQ(payloads(on.take(reader, 4)),
+              (std::vector<std::string>{numbered_body(0), numbered_body(1), numbered_body(2), "SECRET-fifth"}));
     waiting.join();
     EXPECT_EQ(stored.value(), 1U);
-    EXPECT_EQ(payloads(on.take(base, 1)), std::vector<std::string>{"fifth"});
+    EXPECT_EQ(payloads(on.take(base, 1)), std::vector<std::string>{"SECRET-fifth"});
 }
 
 void a_full_batch_stays_even(stage& on) {
     on.bound(4);
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(base, "first");
+    on.publisher().publish(base, "SECRET-first");
     (void)on.take(base, 1);
     std::vector<std::string> kept;
     auto batch = numbered(kept, 6);
@@ -253,12 +255,12 @@ void order_per_key_for_each(stage& on) {
     on.broker().declare(reader);
     for (int i = 0; i < 10; ++i) {
         for (const auto* key : {"a", "b", "c"})
-            on.publisher().publish(base, std::string(key) + std::to_string(i), keyed(key));
+            on.publisher().publish(base, std::string(key) + "-SECRET-" + std::to_string(i), keyed(key));
     }
     const probe fine;
     const probe failing([](const seen& call, const delivery&) {
-        if (call.payload == "b4") return reject("bad");
-        return call.attempt == 1 && call.payload == "a3" ? retry("once") : ack;
+        if (call.payload == "b-SECRET-4") return reject("bad");
+        return call.attempt == 1 && call.payload == "a-SECRET-3" ? retry("once") : ack;
     });
     auto group = on.group();
     group.add(base, fine).add(reader, failing);
@@ -281,22 +283,22 @@ void order_per_key_for_each(stage& on) {
 
 void survives_reopening(stage& on) {
     const auto [base, reader] = declared_pair(on);
-    on.publisher().publish(base, "before");
+    on.publisher().publish(base, "SECRET-before");
     on.reopen();
-    on.publisher().publish(base, "after");
-    EXPECT_EQ(payloads(on.take(reader, 2)), (std::vector<std::string>{"before", "after"}))
+    on.publisher().publish(base, "SECRET-after");
+    EXPECT_EQ(payloads(on.take(reader, 2)), (std::vector<std::string>{"SECRET-before", "SECRET-after"}))
         << "a reader is for good, declared again or not";
-    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"before", "after"}));
+    EXPECT_EQ(payloads(on.take(base, 2)), (std::vector<std::string>{"SECRET-before", "SECRET-after"}));
 }
 
 void known_to_other_brokers(stage& on) {
     const auto base = on.topic();
     auto other = on.store().open({});
-    other.publisher().publish(base, "before");
+    other.publisher().publish(base, "SECRET-before");
     const auto reader = reader_of(base);
     on.broker().declare(reader);
-    other.publisher().publish(base, "after");
-    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{"after"});
+    other.publisher().publish(base, "SECRET-after");
+    EXPECT_EQ(payloads(on.take(reader, 1)), std::vector<std::string>{"SECRET-after"});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ wall_time wall_now() {
 
 void then_ack(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(5ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) { return call.attempt == 1 ? retry("not now") : ack; });
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(2);
@@ -35,7 +35,7 @@ void then_ack(stage& on) {
 void exhaust(stage& on, std::uint32_t max_retries) {
     const auto topic = on.topic([](auto t) { return t.hold(2ms).dlq(); });
     const auto before = wall_now() - 1ms;
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(
         [](const seen& call, const delivery&) { return retry("failure " + std::to_string(call.attempt)); });
     auto consuming = on.consume(topic, handler, consumer_options{.max_retries = max_retries});
@@ -72,7 +72,7 @@ void exhausted_at_once(stage& on) {
 
 void default_is_ten(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(retry);
     auto consuming = on.consume(topic, handler);
     on.wait_ready(dead_queue_of(topic), 1);
@@ -81,7 +81,7 @@ void default_is_ten(stage& on) {
 
 void without_holds(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(retry);
     auto consuming = on.consume(topic, handler, consumer_options{.max_retries = 2});
     on.wait_ready(dead_queue_of(topic), 1);
@@ -90,7 +90,7 @@ void without_holds(stage& on) {
 
 void exhausted_without_dlq(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(retry);
     auto consuming = on.consume(topic, handler, consumer_options{.max_retries = 2});
     handler.wait(3);
@@ -103,7 +103,7 @@ void exhausted_without_dlq(stage& on) {
 
 void defer_costs_nothing(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const counter count;
     const probe handler([count](const seen&, const delivery&) { return count.add() < 30 ? defer : ack; });
     auto consuming = on.consume(topic, handler, consumer_options{.max_retries = 2});
@@ -118,7 +118,7 @@ void defer_costs_nothing(stage& on) {
 
 void defer_between_retries(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const counter count;
     const probe handler([count](const seen&, const delivery&) {
         const outcome answers[] = {defer, defer, retry, defer, retry, ack};
@@ -135,7 +135,8 @@ void waiting_does_not_block_others(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1h); });
     std::vector<std::string> bodies;
     ASSERT_TRUE(on.publisher().publish_batch(topic, numbered(bodies, 30)).all_stored());
-    const probe handler([](const seen& call, const delivery&) { return call.payload < "m15" ? retry : ack; });
+    const probe handler(
+        [](const seen& call, const delivery&) { return call.payload < numbered_body(15) ? retry : ack; });
     auto consuming = on.consume(topic, handler, consumer_options{.prefetch = 3}.sequential());
     handler.wait(30, "messages behind waiting ones");
     on.wait_ready(queue_of(topic), 0);
@@ -144,7 +145,7 @@ void waiting_does_not_block_others(stage& on) {
 
 void throws_std(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) -> outcome {
         throw std::runtime_error("thrown \xe2\x82\xac " + std::to_string(call.attempt));
     });
@@ -159,7 +160,7 @@ void throws_std(stage& on) {
 
 void throws_other(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) -> outcome {
         if (call.attempt == 1) throw 42;
         return ack;
@@ -187,10 +188,10 @@ bool is_utf8(std::string_view text) {
 
 void huge_exception(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    for (int shift = 0; shift < 4; ++shift)
-        on.publisher().publish(topic, std::to_string(shift));
+    for (std::size_t shift = 0; shift < 4; ++shift)
+        on.publisher().publish(topic, numbered_body(shift));
     const probe handler([](const seen& call, const delivery&) -> outcome {
-        std::string text(call.payload == "0" ? 0 : call.payload == "1" ? 1 : call.payload == "2" ? 2 : 3, 'x');
+        std::string text(number_in(call.payload), 'x');
         while (text.size() < 1024 * 1024)
             text += "\xf0\x9f\xa6\x80";
         throw std::runtime_error(text);
@@ -207,7 +208,7 @@ void huge_exception(stage& on) {
 
 void exception_text_not_utf8(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms).dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen&, const delivery&) -> outcome {
         throw std::runtime_error(std::string("bad \xff\xfe and \0 zero", 17));
     });

@@ -32,14 +32,19 @@ publish_options keyed(std::string_view key) {
     return how;
 }
 
-/// `n` messages of each key, `KEY:0`, `KEY:1`, … interleaved.
+/// `KEY:SECRET-0`, `KEY:SECRET-1`, …
+std::string body_of(const std::string& key, int number) {
+    return key + ":SECRET-" + std::to_string(number);
+}
+
+/// `n` messages of each key, interleaved.
 void fill(stage& on, const runtime_topic& topic, const std::vector<std::string>& keys, int n) {
     std::vector<std::string> bodies;
     std::vector<any_publisher::raw_outgoing> batch;
     bodies.reserve(keys.size() * static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) {
         for (const auto& key : keys) {
-            bodies.push_back(key + ":" + std::to_string(i));
+            bodies.push_back(body_of(key, i));
             batch.push_back({bodies.back(), keyed(key)});
         }
     }
@@ -50,7 +55,7 @@ std::string key_of(const std::string& body) {
     return body.substr(0, body.find(':'));
 }
 int number_of(const std::string& body) {
-    return std::stoi(body.substr(body.find(':') + 1));
+    return std::stoi(body.substr(body.find('-') + 1));
 }
 
 /// First calls of each key come in the order in which they were published.
@@ -113,7 +118,8 @@ void order_through_defer(stage& on) {
     const probe handler([&](const seen&, const delivery&) { return deferred-- > 0 ? defer : ack; });
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(5);
-    EXPECT_EQ(payloads(calls), (std::vector<std::string>{"a:0", "a:0", "a:0", "a:1", "a:2"}));
+    EXPECT_EQ(payloads(calls), (std::vector<std::string>{body_of("a", 0), body_of("a", 0), body_of("a", 0),
+                                                         body_of("a", 1), body_of("a", 2)}));
     for (const auto& call : calls)
         EXPECT_EQ(call.attempt, 1U) << "a defer costs nothing";
     EXPECT_TRUE(calls[1].redelivered) << "it may have been handled before";
@@ -145,7 +151,7 @@ void a_retry_survives_the_drain(stage& on) {
     const probe handler;
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(2);
-    EXPECT_EQ(payloads(calls), (std::vector<std::string>{"a:0", "a:1"}));
+    EXPECT_EQ(payloads(calls), (std::vector<std::string>{body_of("a", 0), body_of("a", 1)}));
     EXPECT_EQ(calls.front().attempt, 2U);
     EXPECT_EQ(calls.front().last_error, "first");
     EXPECT_TRUE(calls.front().redelivered);
@@ -161,7 +167,7 @@ void skip_goes_on(stage& on) {
     handler.wait(5);
     EXPECT_TRUE(consuming.stop().clean());
     const auto letters = on.take_dead(topic, 1);
-    EXPECT_EQ(letters.front().payload, "a:3");
+    EXPECT_EQ(letters.front().payload, body_of("a", 3));
     EXPECT_EQ(letters.front().key, "a");
     wait_done(on, topic);
 }
@@ -169,7 +175,8 @@ void skip_goes_on(stage& on) {
 void fail_all_poisons_the_key(stage& on) {
     const auto topic = sequenced(on, sequence_failure::fail_all);
     fill(on, topic, {"a", "b"}, 6);
-    const probe handler([](const seen& call, const delivery&) { return call.payload == "a:3" ? reject("bad") : ack; });
+    const probe handler(
+        [](const seen& call, const delivery&) { return call.payload == body_of("a", 3) ? reject("bad") : ack; });
     auto consuming = on.consume(topic, handler);
     const auto letters = on.take_dead(topic, 3);
     handler.wait(10);
@@ -179,7 +186,8 @@ void fail_all_poisons_the_key(stage& on) {
     for (const auto& letter : letters)
         reasons[letter.payload] = letter.death ? letter.death->reason : "";
     EXPECT_EQ(reasons,
-              (std::map<std::string, std::string>{{"a:3", "rejected"}, {"a:4", "poisoned"}, {"a:5", "poisoned"}}));
+              (std::map<std::string, std::string>{
+                  {body_of("a", 3), "rejected"}, {body_of("a", 4), "poisoned"}, {body_of("a", 5), "poisoned"}}));
     wait_done(on, topic);
 }
 
@@ -197,12 +205,12 @@ void poison_outlives_the_group_until_released(stage& on) {
     EXPECT_NE(keys.front().since, wall_time{});
     const probe handler;
     auto consuming = on.consume(topic, handler);
-    ASSERT_TRUE(on.publisher().try_publish(topic, "a:1", keyed("a")));
+    ASSERT_TRUE(on.publisher().try_publish(topic, body_of("a", 1), keyed("a")));
     EXPECT_EQ(on.take_dead(topic, 1).front().death->reason, "poisoned");
     EXPECT_TRUE(on.broker().admin().release_key(*topic.topology, "a"));
     EXPECT_FALSE(on.broker().admin().release_key(*topic.topology, "a")) << "it was released before";
-    ASSERT_TRUE(on.publisher().try_publish(topic, "a:2", keyed("a")));
-    EXPECT_EQ(handler.wait(1).front().payload, "a:2");
+    ASSERT_TRUE(on.publisher().try_publish(topic, body_of("a", 2), keyed("a")));
+    EXPECT_EQ(handler.wait(1).front().payload, body_of("a", 2));
     EXPECT_EQ(handler.size(), 1U);
     EXPECT_TRUE(consuming.stop().clean());
     EXPECT_TRUE(on.broker().admin().keys(*topic.topology).empty());
@@ -237,7 +245,7 @@ void the_fence_rises(stage& on) {
     });
     for (std::size_t round = 0; round < 3; ++round) {
         auto consuming = on.consume(topic, handler);
-        ASSERT_TRUE(on.publisher().try_publish(topic, "a:" + std::to_string(round), keyed("a")));
+        ASSERT_TRUE(on.publisher().try_publish(topic, body_of("a", round), keyed("a")));
         handler.wait(round + 1);
         EXPECT_TRUE(consuming.stop().clean());
     }
@@ -248,7 +256,7 @@ void the_fence_rises(stage& on) {
 
 void key_is_asked_for(stage& on) {
     const auto topic = sequenced(on);
-    const auto sent = on.publisher().try_publish(topic, "body");
+    const auto sent = on.publisher().try_publish(topic, a_body);
     ASSERT_FALSE(sent);
     EXPECT_EQ(sent.error().code, errc::invalid_argument);
     EXPECT_NE(sent.error().message().find(queue_of(topic)), std::string::npos);

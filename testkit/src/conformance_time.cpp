@@ -24,14 +24,14 @@ steady_time when_called(stage& on) {
 void publish_in(stage& on) {
     on.broker().declare<delayed_topic>();
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish_in<delayed_topic>(60ms, "later");
+    on.publisher().publish_in<delayed_topic>(60ms, "SECRET-later");
     EXPECT_GE(when_called(on) - from, 60ms) << "handed out early";
 }
 
 void publish_at(stage& on) {
     on.broker().declare<delayed_topic>();
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish_at<delayed_topic>(wall_now() + 60ms, "later");
+    on.publisher().publish_at<delayed_topic>(wall_now() + 60ms, "SECRET-later");
     EXPECT_GE(when_called(on) - from, 58ms) << "handed out early";
 }
 
@@ -46,11 +46,11 @@ void delayed_wake_idle_consumer(stage& on) {
     const probe handler;
     auto consuming = on.consume(topic, handler);
     const auto from = std::chrono::steady_clock::now();
-    on.publisher().publish(topic, "second", delayed(600ms));
-    on.publisher().publish(topic, "first", delayed(300ms));
-    on.publisher().publish(topic, "now");
+    on.publisher().publish(topic, "SECRET-second", delayed(600ms));
+    on.publisher().publish(topic, "SECRET-first", delayed(300ms));
+    on.publisher().publish(topic, "SECRET-now");
     const auto calls = handler.wait(3);
-    EXPECT_EQ(payloads(calls), (std::vector<std::string>{"now", "first", "second"}));
+    EXPECT_EQ(payloads(calls), (std::vector<std::string>{"SECRET-now", "SECRET-first", "SECRET-second"}));
     EXPECT_GE(calls[1].called_at - from, 300ms);
     EXPECT_GE(calls[2].called_at - from, 600ms);
 }
@@ -60,29 +60,29 @@ void expiry(stage& on) {
     publish_options how;
     how.expires_in = 20ms;
     how.headers.add("kept", "yes");
-    const auto id = on.publisher().publish(topic, "stale", how).id();
+    const auto id = on.publisher().publish(topic, "SECRET-stale", how).id();
     publish_options fresh;
     fresh.expires_in = 1h;
-    on.publisher().publish(topic, "fresh", fresh);
+    on.publisher().publish(topic, "SECRET-fresh", fresh);
     until(std::chrono::steady_clock::now() + 40ms);
     const probe handler;
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(1);
-    EXPECT_EQ(calls.front().payload, "fresh");
+    EXPECT_EQ(calls.front().payload, "SECRET-fresh");
     ASSERT_TRUE(calls.front().expires_at);
     EXPECT_GT(*calls.front().expires_at, wall_now());
     const auto letter = on.take_dead(topic, 1).front();
     ASSERT_TRUE(letter.death);
     EXPECT_EQ(letter.death->reason, "expired");
     EXPECT_EQ(letter.id, id);
-    EXPECT_EQ(letter.payload, "stale");
+    EXPECT_EQ(letter.payload, "SECRET-stale");
     EXPECT_EQ(letter.headers.view().text("kept"), "yes");
     EXPECT_EQ(handler.size(), 1U) << "an expired message was handled";
 }
 
 void expiry_while_delayed(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "stale", expiring(10ms, 40ms));
+    on.publisher().publish(topic, "SECRET-stale", expiring(10ms, 40ms));
     const probe handler;
     auto consuming = on.consume(topic, handler);
     EXPECT_EQ(on.take_dead(topic, 1).front().death->reason, "expired");
@@ -91,7 +91,7 @@ void expiry_while_delayed(stage& on) {
 
 void expiry_without_dlq(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "stale", expiring(5ms));
+    on.publisher().publish(topic, "SECRET-stale", expiring(5ms));
     until(std::chrono::steady_clock::now() + 20ms);
     const probe handler;
     auto consuming = on.consume(topic, handler);
@@ -102,8 +102,8 @@ void expiry_without_dlq(stage& on) {
 
 void dead_letters_do_not_expire(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "stale", expiring(1h));
-    on.publisher().publish(topic, "staler", expiring(5ms));
+    on.publisher().publish(topic, "SECRET-stale", expiring(1h));
+    on.publisher().publish(topic, "SECRET-staler", expiring(5ms));
     until(std::chrono::steady_clock::now() + 20ms);
     const probe handler(reject);
     auto consuming = on.consume(topic, handler);
@@ -112,7 +112,7 @@ void dead_letters_do_not_expire(stage& on) {
 
 void retry_not_early(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(50ms); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) { return call.attempt == 1 ? retry : ack; });
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(2);
@@ -121,7 +121,7 @@ void retry_not_early(stage& on) {
 
 void hold_tiers_in_order(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(10ms).hold(60ms).hold(30ms); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen& call, const delivery&) { return call.attempt < 6 ? retry : ack; });
     auto consuming = on.consume(topic, handler);
     const auto calls = handler.wait(6);
@@ -133,7 +133,7 @@ void hold_tiers_in_order(stage& on) {
 
 void defer_uses_first_tier(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(20ms).hold(1h); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const counter count;
     const probe handler([count](const seen&, const delivery&) { return count.add() < 4 ? defer : ack; });
     auto consuming = on.consume(topic, handler);
@@ -144,7 +144,7 @@ void defer_uses_first_tier(stage& on) {
 
 void retry_after_own_delay(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1h); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler(
         [](const seen& call, const delivery&) { return call.attempt == 1 ? retry_after(40ms, "not yet") : ack; });
     auto consuming = on.consume(topic, handler);

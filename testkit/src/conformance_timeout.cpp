@@ -6,7 +6,7 @@ namespace {
 /// A handler whose first call ignores its stop token until a gate opens.
 probe stubborn(gate hold, counter told) {
     return probe([hold, told](const seen& call, const delivery& info) {
-        if (call.payload != "stuck" || call.attempt > 1 || hold.is_open()) return ack;
+        if (call.payload != "SECRET-stuck" || call.attempt > 1 || hold.is_open()) return ack;
         const std::stop_callback tell(info.stop_token(), [&] { told.add(); });
         hold.arrive();
         return ack;
@@ -15,7 +15,7 @@ probe stubborn(gate hold, counter told) {
 
 void settled_by_policy(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "stuck");
+    on.publisher().publish(topic, "SECRET-stuck");
     const gate hold;
     const counter told;
     const auto handler = stubborn(hold, told);
@@ -44,7 +44,7 @@ void settled_by_policy(stage& on) {
 
 void stuck_call_keeps_its_slot(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "stuck");
+    on.publisher().publish(topic, "SECRET-stuck");
     on.publisher().publish(topic, "behind it");
     const gate hold;
     const counter told;
@@ -63,7 +63,7 @@ void stuck_call_keeps_its_slot(stage& on) {
 
 void answer_within_grace_counts(stage& on) {
     const auto topic = on.topic([](auto t) { return t.dlq(); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const probe handler([](const seen&, const delivery& info) {
         const gate stopped;
         const std::stop_callback tell(info.stop_token(), [stopped] { stopped.open(); });
@@ -82,7 +82,7 @@ void answer_within_grace_counts(stage& on) {
 
 /// Answers `first_outcome` for a first call that times out; the second call acknowledges.
 std::vector<seen> calls_with(stage& on, const runtime_topic& topic, outcome on_timeout, std::size_t calls) {
-    on.publisher().publish(topic, "stuck");
+    on.publisher().publish(topic, "SECRET-stuck");
     const gate hold;
     const counter told;
     const auto handler = stubborn(hold, told);
@@ -117,7 +117,7 @@ void as_reject(stage& on) {
 
 void as_defer(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(5ms).dlq(); });
-    on.publisher().publish(topic, "stuck");
+    on.publisher().publish(topic, "SECRET-stuck");
     const gate hold;
     const counter count;
     const probe handler([hold, count](const seen&, const delivery&) {
@@ -137,7 +137,7 @@ void as_defer(stage& on) {
 
 void without_timeout(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const gate hold;
     const probe handler([hold](const seen&, const delivery& info) {
         hold.arrive();
@@ -154,7 +154,7 @@ void without_timeout(stage& on) {
 
 void next_call_has_a_fresh_token(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(1ms); });
-    on.publisher().publish(topic, "body");
+    on.publisher().publish(topic, a_body);
     const recorder<bool> stopped_at_start;
     const probe handler([stopped_at_start](const seen& call, const delivery& info) -> outcome {
         stopped_at_start.add(info.stop_token().stop_requested());

@@ -7,15 +7,15 @@ namespace {
 
 void declare_twice(stage& on) {
     const auto topic = on.topic([](auto t) { return t.hold(10ms).dlq(); });
-    on.publisher().publish(topic, "kept");
+    on.publisher().publish(topic, "SECRET-kept");
     on.broker().declare(topic);
     EXPECT_EQ(on.broker().depth(queue_of(topic)).ready, 1U) << "declaring again changed the queue";
-    EXPECT_EQ(payloads(on.take(topic, 1)), std::vector<std::string>{"kept"});
+    EXPECT_EQ(payloads(on.take(topic, 1)), std::vector<std::string>{"SECRET-kept"});
 }
 
 void undeclared_publish(stage& on) {
     const auto topic = on.undeclared([](auto t) { return t; });
-    const auto refused = on.publisher().try_publish(topic, "nowhere");
+    const auto refused = on.publisher().try_publish(topic, "SECRET-nowhere");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error(), errc::unknown_queue) << refused.error().message();
     EXPECT_NE(refused.error().message().find(queue_of(topic)), std::string::npos) << refused.error().message();
@@ -46,7 +46,7 @@ void derived_names(stage& on) {
 void dlq_named(stage& on) {
     const auto name = on.fresh_name("letters");
     const auto topic = on.topic([&](auto t) { return t.dlq_named(name); });
-    on.publisher().publish(topic, "bad");
+    on.publisher().publish(topic, "SECRET-bad");
     const probe handler(reject);
     auto consuming = on.consume(topic, handler);
     handler.wait(1);
@@ -127,7 +127,7 @@ void depth_counts(stage& on) {
 
 void depth_counts_delayed(stage& on) {
     const auto topic = on.topic();
-    on.publisher().publish(topic, "later", delayed(1h));
+    on.publisher().publish(topic, "SECRET-later", delayed(1h));
     const auto depth = on.broker().depth(queue_of(topic));
     EXPECT_EQ(depth.delayed, 1U);
     EXPECT_EQ(depth.ready, 0U);

@@ -4,7 +4,14 @@
 
 #include <atomic>
 
+#include "watched.hpp"
+
 namespace shove::testkit {
+namespace {
+
+constexpr std::string_view numbered_stem = "SECRET-m";
+
+}  // namespace
 
 seen copy_of(const delivery& from) {
     seen made;
@@ -49,8 +56,32 @@ run_outcome running::stop(milliseconds drain) {
     return group_.stop(drain);
 }
 
+result<receipt> any_publisher::try_publish(const runtime_topic& topic, std::string_view body,
+                                           const publish_options& how) const {
+    watch_->keep_message(std::as_bytes(std::span(body)), how.headers);
+    auto made = plain::try_publish(topic, body, how);
+    if (!made) watch_->told("an error of a publisher", made.error());
+    return made;
+}
+
+batch_report any_publisher::publish_batch(const runtime_topic& topic, std::span<const raw_outgoing> messages) const {
+    for (const auto& each : messages)
+        watch_->keep_message(std::as_bytes(std::span(each.body)), each.options.headers);
+    auto report = plain::publish_batch(topic, messages);
+    for (const auto& each : report.each)
+        watch_->told("an error of a publisher", each.cause);
+    return report;
+}
+
+stage::stage(const backend_factory& factory) : factory_(watched(factory, watch_)) {}
+
+std::vector<std::string> stage::leaks() {
+    broker_.reset();
+    return watch_->leaks();
+}
+
 backend_store& stage::store() {
-    if (!store_) store_ = factory_->make_store();
+    if (!store_) store_ = factory_.make_store();
     return *store_;
 }
 
@@ -112,11 +143,19 @@ std::string every_byte(std::size_t size) {
     return made;
 }
 
+std::string numbered_body(std::size_t number) {
+    return std::string(numbered_stem) + std::to_string(number);
+}
+
+std::size_t number_in(std::string_view body) {
+    return std::stoul(std::string(body.substr(numbered_stem.size())));
+}
+
 std::vector<std::string> numbered_bodies(std::size_t n) {
     std::vector<std::string> made;
     made.reserve(n);
     for (std::size_t i = 0; i < n; ++i)
-        made.push_back("m" + std::to_string(i));
+        made.push_back(numbered_body(i));
     return made;
 }
 

@@ -4,6 +4,7 @@
 #include <shove/testkit/backend_factory.hpp>
 #include <shove/testkit/conformance.hpp>
 #include <shove/testkit/events.hpp>
+#include <shove/testkit/leak_watch.hpp>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,27 @@ namespace shove::testkit {
 using namespace std::chrono_literals;
 
 using any_group = shove::consumer_group<any_backend>;
-using any_publisher = shove::publisher<any_backend>;
+
+/// A publisher that has a watch know what it is given, also where the engine refuses it, and hear its errors. (What
+/// typed topics hold is known where the driver gets it.)
+class any_publisher : public shove::publisher<any_backend> {
+public:
+    using plain = shove::publisher<any_backend>;
+    any_publisher(plain to, std::shared_ptr<leak_watch> watch) : plain(std::move(to)), watch_(std::move(watch)) {}
+
+    using plain::publish;
+    using plain::publish_batch;
+    using plain::try_publish;
+    receipt publish(const runtime_topic& topic, std::string_view body, const publish_options& how = {}) const {
+        return try_publish(topic, body, how).value();
+    }
+    result<receipt> try_publish(const runtime_topic& topic, std::string_view body,
+                                const publish_options& how = {}) const;
+    batch_report publish_batch(const runtime_topic& topic, std::span<const raw_outgoing> messages) const;
+
+private:
+    std::shared_ptr<leak_watch> watch_;
+};
 
 /// A delivery as a handler saw it, kept beyond its call.
 struct seen {
@@ -96,21 +117,22 @@ private:
     bool stopped_ = false;
 };
 
-/// One case's store, its broker and its queues.
+/// One case's store, its broker and its queues. All its brokers are watched: see `leaks`.
 class stage {
 public:
-    explicit stage(const backend_factory& factory) : factory_(&factory) {}
+    explicit stage(const backend_factory& factory);
 
-    const backend_factory& factory() const noexcept { return *factory_; }
+    /// The backend's, with watched stores.
+    const backend_factory& factory() const noexcept { return factory_; }
     /// How the broker will be opened; before the first use of it.
     broker_options& options() noexcept { return options_; }
     /// Makes the store one of bounded queues; before the first use of the broker.
-    void bound(std::size_t capacity) { store_ = factory_->make_bounded_store(capacity); }
+    void bound(std::size_t capacity) { store_ = factory_.make_bounded_store(capacity); }
     backend_store& store();
     any_broker& broker();
     /// Closes the broker; the next use opens another on the same store.
     void reopen() { broker_.reset(); }
-    any_publisher publisher() { return broker().publisher(); }
+    any_publisher publisher() { return {broker().publisher(), watch_}; }
     any_group group() { return broker().consumer_group(); }
 
     /// A name that no other case, process or run has used.
@@ -141,17 +163,31 @@ public:
     void wait_empty(std::string_view queue);
     void wait_ready(std::string_view queue, std::uint64_t n);
 
+    /// Closes the broker. Where a body, a header's value or a secret of the factory was told to people or programs so
+    /// far: in log lines, events, spans, labels of metrics, errors, descriptions.
+    std::vector<std::string> leaks();
+
 private:
-    const backend_factory* factory_;
+    std::shared_ptr<leak_watch> watch_ = std::make_shared<leak_watch>();
+    backend_factory factory_;
     broker_options options_;
     std::unique_ptr<backend_store> store_;
     std::optional<any_broker> broker_;
 };
 
+/// Runs a case; then nothing that it published may have been told.
+void run_case(const backend_factory& factory, const conformance_case& which);
+
 std::string text_of(std::span<const std::byte> bytes);
 /// `size` bytes that hold every byte value.
 std::string every_byte(std::size_t size);
-/// `m0`, `m1`, …: bodies for a batch; the views into `kept` live as long as it.
+/// A body that no text has by chance, so that the stage sees where it is told.
+inline constexpr const char* a_body = "SECRET-body";
+/// `SECRET-m0`, `SECRET-m1`, …
+std::string numbered_body(std::size_t number);
+/// Of a numbered body.
+std::size_t number_in(std::string_view body);
+/// Numbered bodies for a batch; the views into `kept` live as long as it.
 std::vector<any_publisher::raw_outgoing> numbered(std::vector<std::string>& kept, std::size_t n);
 std::vector<std::string> numbered_bodies(std::size_t n);
 /// Publishes them in one batch.
@@ -195,6 +231,7 @@ void add_sequenced_cases(std::vector<conformance_case>& to);
 void add_reader_cases(std::vector<conformance_case>& to);
 void add_broadcast_cases(std::vector<conformance_case>& to);
 void add_batch_cases(std::vector<conformance_case>& to);
+void add_describe_cases(std::vector<conformance_case>& to);
 void add_observe_cases(std::vector<conformance_case>& to);
 
 /// A requirement of a flag of `spi::capabilities`.
