@@ -130,7 +130,13 @@ void a_later_one_gets_what_is_later(stage& on) {
 void declared_first_or_again(stage& on) {
     const auto base = on.undeclared([](auto t) { return t.dlq(); });
     const auto reader = reader_of(base);
-    on.broker().declare(reader);
+    try {
+        on.broker().declare(reader);
+    } catch (const exception& refused) {  // where a queue cannot be made before it is known how
+        EXPECT_EQ(refused.cause(), errc::unknown_queue) << refused.what();
+        on.broker().declare(base);
+        on.broker().declare(reader);
+    }
     on.publisher().publish(base, "SECRET-one");
     on.broker().declare(base);
     on.broker().declare(reader);

@@ -31,6 +31,9 @@ struct capabilities {
     std::chrono::milliseconds max_delay = std::chrono::hours(24 * 365);
     std::size_t max_message_bytes = std::numeric_limits<std::uint32_t>::max() / 2;
     std::size_t max_queue_name_bytes = 255;
+    /// Names and values of a message's headers together.
+    std::size_t max_header_bytes = std::numeric_limits<std::uint32_t>::max() / 2;
+    bool sorts_headers = false;  ///< On the way, headers of different names may change places.
 };
 
 }  // namespace shove::spi

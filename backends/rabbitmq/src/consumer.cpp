@@ -1,0 +1,402 @@
+#include "consumer.hpp"
+
+#include <amqp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control.hpp"
+#include "handled_before.hpp"
+#include "wire_in.hpp"
+
+namespace shove::rabbitmq_backend {
+namespace {
+
+constexpr std::chrono::milliseconds first_retry{100};
+constexpr std::chrono::milliseconds longest_retry{5'000};
+
+}  // namespace
+
+consumer::consumer(const std::shared_ptr<intake>& on, consumer_plan plan, started done)
+    : intake_(on), plan_(std::move(plan)), started_(std::move(done)) {}
+
+consumer::~consumer() = default;
+
+// --- from any thread ----------------------------------------------------------------------------------
+
+void consumer::receive(std::size_t max, receive_done done) {
+    std::vector<spi::delivery> batch;
+    std::optional<error> failure;
+    bool resumed = false;
+    {
+        const std::lock_guard lock(mutex_);
+        resumed = !std::exchange(wanted_, true);
+        if (leaving_) {
+            failure = closed_error();
+        } else if (failure_) {
+            failure = std::exchange(failure_, std::nullopt);
+        } else if (!ready_.empty()) {
+            batch = take(max);
+        } else {
+            receiving_ = std::move(done);
+            receive_max_ = max;
+        }
+    }
+    if (resumed) flush();
+    if (!done) return;
+    if (failure) return done(std::move(*failure));
+    done(std::move(batch));
+}
+
+/// With the lock held.
+std::vector<spi::delivery> consumer::take(std::size_t max) {
+    std::vector<spi::delivery> batch;
+    const auto count = std::min(max, ready_.size());
+    batch.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        handed_.emplace(ready_.front().tag, ready_.front().msg);
+        batch.push_back(std::move(ready_.front()));
+        ready_.pop_front();
+    }
+    return batch;
+}
+
+void consumer::cancel_receive() {
+    receive_done waiting;
+    {
+        const std::lock_guard lock(mutex_);
+        waiting = std::exchange(receiving_, nullptr);
+        wanted_ = false;
+    }
+    flush();
+    if (waiting) waiting(error(errc::cancelled));
+}
+
+bool consumer::let_go(std::uint64_t tag, release_kind how) {
+    const std::lock_guard lock(mutex_);
+    const auto at = handed_.find(tag);
+    if (at == handed_.end()) return false;
+    ops_.push_back({number_of(tag), how, std::move(at->second)});
+    if (how == release_kind::requeue && !receiving_) wanted_ = false;
+    handed_.erase(at);
+    return true;
+}
+
+void consumer::leave(spi::callback<void(error)> done) {
+    receive_done waiting;
+    started never;
+    {
+        const std::lock_guard lock(mutex_);
+        if (leaving_) {
+            if (done) done({});
+            return;
+        }
+        leaving_ = true;
+        left_ = std::move(done);
+        waiting = std::exchange(receiving_, nullptr);
+        never = std::exchange(started_, nullptr);
+    }
+    if (waiting) waiting(error(errc::cancelled));
+    if (never) never(error(errc::cancelled));
+    flush();
+}
+
+std::size_t consumer::unsettled() const {
+    const std::lock_guard lock(mutex_);
+    return ready_.size() + handed_.size() + ops_.size();
+}
+
+// --- on the connection's thread -----------------------------------------------------------------------
+
+bool consumer::leaving() const {
+    const std::lock_guard lock(mutex_);
+    return leaving_;
+}
+
+void consumer::attach(connection& on) {
+    channel_ = on.open_channel();
+    try {
+        consume(on);
+    } catch (const channel_failed&) {
+        channel_ = 0;
+        throw;
+    }
+    on.forget_frames(channel_);
+    window_.clear();
+    refusals_ = 0;
+    cancelled_ = false;
+    started done;
+    {
+        const std::lock_guard lock(mutex_);
+        ++epoch_;
+        done = std::exchange(started_, nullptr);
+    }
+    if (done) done({});
+}
+
+void consumer::consume(connection& on) {
+    if (!plan_.fanout.empty()) declare_own_queue(on);
+    amqp_basic_qos_t qos{};
+    qos.prefetch_count = plan_.prefetch;
+    on.call<amqp_basic_qos_ok_t>(channel_, AMQP_BASIC_QOS_METHOD, &qos, AMQP_BASIC_QOS_OK_METHOD);
+    resume(on);
+}
+
+void consumer::resume(connection& on) {
+    amqp_basic_consume_t consume{};
+    consume.queue = bytes_of(plan_.queue);  // of a broadcast: empty, the last one declared here
+    consume.consumer_tag = bytes_of(plan_.name);
+    const auto& ok =
+        on.call<amqp_basic_consume_ok_t>(channel_, AMQP_BASIC_CONSUME_METHOD, &consume, AMQP_BASIC_CONSUME_OK_METHOD);
+    tag_.assign(text_of(ok.consumer_tag));
+    consuming_ = true;
+}
+
+void consumer::pause(connection& on) {
+    amqp_basic_cancel_t cancel{};
+    cancel.consumer_tag = bytes_of(tag_);
+    on.call<amqp_basic_cancel_ok_t>(channel_, AMQP_BASIC_CANCEL_METHOD, &cancel, AMQP_BASIC_CANCEL_OK_METHOD);
+    consuming_ = false;
+}
+
+void consumer::follow_demand(connection& on) {
+    bool wanted = false;
+    std::deque<spi::delivery> unwanted;
+    {
+        const std::lock_guard lock(mutex_);
+        wanted = wanted_;
+        if (!wanted) unwanted.swap(ready_);
+    }
+    if (wanted != consuming_) wanted ? resume(on) : pause(on);
+    for (const auto& item : unwanted) {
+        on.requeue(channel_, number_of(item.tag), false);
+        window_.gone(number_of(item.tag));
+    }
+}
+
+/// The queue of a subscription to a broadcast: goes with the connection.
+void consumer::declare_own_queue(connection& on) {
+    amqp_queue_declare_t declare{};
+    declare.exclusive = 1;
+    declare.auto_delete = 1;
+    on.call<amqp_queue_declare_ok_t>(channel_, AMQP_QUEUE_DECLARE_METHOD, &declare, AMQP_QUEUE_DECLARE_OK_METHOD);
+    amqp_queue_bind_t bind{};
+    bind.exchange = bytes_of(plan_.fanout);
+    on.call<amqp_queue_bind_ok_t>(channel_, AMQP_QUEUE_BIND_METHOD, &bind, AMQP_QUEUE_BIND_OK_METHOD);
+}
+
+void consumer::frame(connection& on, amqp_frame_t& what) {
+    if (what.frame_type == AMQP_FRAME_METHOD) {
+        const auto& method = what.payload.method;
+        if (method.id == AMQP_BASIC_DELIVER_METHOD) {
+            const auto& told = *static_cast<const amqp_basic_deliver_t*>(method.decoded);
+            number_ = told.delivery_tag;
+            redelivered_ = told.redelivered != 0;
+            exchange_.assign(text_of(told.exchange));
+            routing_key_.assign(text_of(told.routing_key));
+            return;  // its header follows
+        }
+        if (method.id == AMQP_BASIC_CANCEL_METHOD) cancelled_ = true;
+        return on.forget_frames(channel_);
+    }
+    const bool whole = what.frame_type == AMQP_FRAME_HEADER ? parts_.header(what) : parts_.body(what);
+    if (!whole) return;
+    delivered();
+    on.forget_frames(channel_);
+}
+
+void consumer::delivered() {
+    window_.add();
+    const auto parts = parts_.take();
+    auto read = read_message(*parts.properties, parts.body,
+                             {.exchange = exchange_,
+                              .routing_key = routing_key_,
+                              .key_exchange = plan_.key_exchange,
+                              .dead_letter_queue = plan_.dead},
+                             parts.owner);
+    auto& item = arrived_.emplace_back();
+    item.msg = std::move(read.msg);
+    item.past = std::move(read.past);
+    item.tag = tag_of(number_);
+    item.redelivered = redelivered_ || (!plan_.dead && handled_before(*parts.properties));
+    if (redelivered_ && is_known(item)) arrived_.pop_back();
+}
+
+bool consumer::is_known(const spi::delivery& item) {
+    if (!plan_.lost || plan_.lost->empty()) return false;
+    const auto id = item.msg.id();
+    if (auto answer = plan_.lost->answer_for(id)) {
+        {
+            const std::lock_guard lock(mutex_);
+            handed_.emplace(item.tag, item.msg);
+        }
+        if (apply(item.tag, *answer)) return true;
+        const std::lock_guard lock(mutex_);
+        handed_.erase(item.tag);
+        return false;
+    }
+    auto settle = [weak = weak_from_this(), tag = item.tag](spi::settlement& how) {
+        const auto self = weak.lock();
+        return self && self->apply(tag, how);
+    };
+    if (!plan_.lost->came_back(id, std::move(settle))) return false;
+    const std::lock_guard lock(mutex_);
+    handed_.emplace(item.tag, item.msg);
+    return true;
+}
+
+/// Settles a message that came back by what its call has said.
+bool consumer::apply(std::uint64_t tag, spi::settlement& how) {
+    how.item.tag = tag;
+    if (how.kind == spi::settlement_kind::complete || how.kind == spi::settlement_kind::release) {
+        const bool done = let_go(
+            tag, how.kind == spi::settlement_kind::complete ? release_kind::ack : release_kind::requeue);
+        flush();
+        return done;
+    }
+    // A retry or a dead letter: better handled once more than copied twice.
+    let_go(tag, release_kind::requeue);
+    flush();
+    return true;
+}
+
+void consumer::work(connection& on) {
+    hand_over();
+    follow_demand(on);
+    send_ops(on);
+    if (!cancelled_) return;
+    on.close_channel(channel_);
+    lost(error(errc::unknown_queue, "queue '" + plan_.queue + "': RabbitMQ ended the consumer; the queue was deleted or "
+                                                              "moved to another node"));
+}
+
+/// Gives what has arrived to a waiting receive, and keeps the rest.
+void consumer::hand_over() {
+    receive_done waiting;
+    std::vector<spi::delivery> batch;
+    {
+        const std::lock_guard lock(mutex_);
+        std::ranges::move(arrived_, std::back_inserter(ready_));
+        if (receiving_ && !ready_.empty()) {
+            waiting = std::exchange(receiving_, nullptr);
+            batch = take(receive_max_);
+        }
+    }
+    arrived_.clear();
+    if (waiting) waiting(std::move(batch));
+}
+
+void consumer::send_ops(connection& on) {
+    std::vector<op> ops;
+    {
+        const std::lock_guard lock(mutex_);
+        ops.swap(ops_);
+    }
+    if (ops.empty()) return;
+    const corked packets(on);
+    for (const auto& what : ops) {
+        if (what.how == release_kind::ack) window_.ack(what.tag);
+    }
+    for (const auto& what : ops) {
+        if (what.how == release_kind::ack || !window_.is_open(what.tag)) continue;
+        on.requeue(channel_, what.tag, false);
+        window_.gone(what.tag);
+    }
+    for (const auto& ack : window_.take_frames())
+        on.ack(channel_, ack.tag, ack.multiple);
+}
+
+void consumer::lost(const error& why) {
+    channel_ = 0;
+    consuming_ = false;
+    arrived_.clear();
+    receive_done waiting;
+    std::vector<std::string> in_hand;
+    std::vector<op> unsent;
+    {
+        const std::lock_guard lock(mutex_);
+        ++epoch_;
+        ready_.clear();
+        for (const auto& [tag, msg] : handed_)
+            in_hand.push_back(msg.id());
+        handed_.clear();
+        unsent.swap(ops_);
+        waiting = std::exchange(receiving_, nullptr);
+        if (!waiting && !leaving_) failure_ = why;
+    }
+    if (plan_.lost) {
+        for (auto& id : in_hand)
+            plan_.lost->lost(std::move(id));
+        for (auto& what : unsent) {
+            if (what.how != release_kind::ack) continue;
+            plan_.lost->lost(what.msg.id());
+            spi::settlement done;
+            done.item.msg = std::move(what.msg);
+            plan_.lost->answered(done);
+        }
+    }
+    if (waiting) waiting(why);
+}
+
+void consumer::unreachable(const error& why) {
+    started done;
+    {
+        const std::lock_guard lock(mutex_);
+        done = std::exchange(started_, nullptr);
+        if (done) leaving_ = true;
+    }
+    if (done) done(why);
+}
+
+std::optional<steady_time> consumer::refused(const error& why) {
+    started done;
+    receive_done waiting;
+    {
+        const std::lock_guard lock(mutex_);
+        done = std::exchange(started_, nullptr);
+        if (done) {
+            leaving_ = true;
+        } else if (refusals_ == 0) {
+            waiting = std::exchange(receiving_, nullptr);
+        }
+    }
+    if (done) {
+        done(why);
+        return std::nullopt;
+    }
+    if (waiting) waiting(why);
+    if (plan_.repair) plan_.repair();
+    const auto pause = std::min(longest_retry, first_retry * (1 << std::min(refusals_++, 6U)));
+    return std::chrono::steady_clock::now() + pause;
+}
+
+void consumer::detach(connection* on) {
+    if (on && channel_ != 0) {
+        try {
+            // No more deliveries; then what was decided, then the channel: what is left returns to the queue.
+            if (consuming_) pause(*on);
+            send_ops(*on);
+            on->close_channel(channel_);
+        } catch (const channel_failed&) {  // it is gone already
+        }
+        channel_ = 0;
+    }
+    spi::callback<void(error)> done;
+    started never;
+    receive_done waiting;
+    {
+        const std::lock_guard lock(mutex_);
+        leaving_ = true;
+        ++epoch_;
+        ready_.clear();
+        handed_.clear();
+        done = std::exchange(left_, nullptr);
+        never = std::exchange(started_, nullptr);
+        waiting = std::exchange(receiving_, nullptr);
+    }
+    if (never) never(closed_error());
+    if (waiting) waiting(closed_error());
+    if (done) done({});
+}
+
+}  // namespace shove::rabbitmq_backend

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <shove/spi/driver.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ack_window.hpp"
+#include "assembler.hpp"
+#include "intake.hpp"
+#include "lost_and_found.hpp"
+
+namespace shove::rabbitmq_backend {
+
+/// What a consumer reads, and how.
+struct consumer_plan {
+    std::string queue;
+    std::string fanout;  ///< Of a broadcast, in place of the queue: its exchange.
+    /// Whose routing keys are the messages' keys: of a sequenced topology the hash exchange. Else empty.
+    std::string key_exchange;
+    std::string name;    ///< For people: shown by the server as the consumer's tag.
+    std::uint16_t prefetch = 1;
+    bool dead = false;  ///< It is a dead-letter queue.
+    std::shared_ptr<lost_and_found> lost;
+    /// The queue is not there. Has it made again, if it was made here; may do that later.
+    std::function<void()> repair;
+};
+
+/// How a delivery is let go.
+enum class release_kind : std::uint8_t {
+    ack,
+    requeue,  ///< Back to its place.
+};
+
+/// A consumer on a channel of its own: takes what the server pushes, and lets it go as is decided.
+/// @par Thread safety  What is public here: safe. The rest belongs to the connection's thread.
+class consumer final : public intake_channel, public std::enable_shared_from_this<consumer> {
+public:
+    using started = spi::callback<void(error)>;
+
+    consumer(const std::shared_ptr<intake>& on, consumer_plan plan, started done);
+    ~consumer() override;
+
+    void receive(std::size_t max, spi::callback<void(result<std::vector<spi::delivery>>)> done);
+    void cancel_receive();
+    /// Lets a delivery go. False: its channel is gone, and it with it.
+    bool let_go(std::uint64_t tag, release_kind how);
+    /// Sends what `let_go` has noted.
+    void flush() {
+        if (const auto on = intake_.lock()) on->wake();
+    }
+    void leave(spi::callback<void(error)> done);
+    /// Deliveries that are in this process and not settled.
+    std::size_t unsettled() const;
+    const consumer_plan& plan() const noexcept { return plan_; }
+
+private:
+    using receive_done = spi::callback<void(result<std::vector<spi::delivery>>)>;
+    struct op {
+        std::uint64_t tag = 0;  ///< The server's.
+        release_kind how = release_kind::ack;
+        message msg;
+    };
+
+    void attach(connection& on) override;
+    amqp_channel_t number() const noexcept override { return channel_; }
+    void frame(connection& on, amqp_frame_t& what) override;
+    void work(connection& on) override;
+    void lost(const error& why) override;
+    void unreachable(const error& why) override;
+    std::optional<steady_time> refused(const error& why) override;
+    bool leaving() const override;
+    void detach(connection* on) override;
+
+    void consume(connection& on);
+    /// Has the server push, or not, as the engine wants: what is given back during a drain would come again at once.
+    void follow_demand(connection& on);
+    void pause(connection& on);
+    void resume(connection& on);
+    void declare_own_queue(connection& on);
+    void delivered();
+    /// Whether the message's call goes on, or has ended meanwhile: then it is settled by that.
+    bool is_known(const spi::delivery& item);
+    bool apply(std::uint64_t tag, spi::settlement& how);
+    void hand_over();
+    void send_ops(connection& on);
+    std::vector<spi::delivery> take(std::size_t max);
+    std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
+    static std::uint64_t number_of(std::uint64_t tag) noexcept { return tag & ((std::uint64_t{1} << 40U) - 1); }
+
+    const std::weak_ptr<intake> intake_;
+    const consumer_plan plan_;
+
+    mutable std::mutex mutex_;  ///< Guards all up to the next comment.
+    started started_;           ///< Until it was called.
+    std::uint64_t epoch_ = 0;   ///< Of the channel; rises with each.
+    std::deque<spi::delivery> ready_;
+    std::unordered_map<std::uint64_t, message> handed_;  ///< By tag: given to the engine, not settled.
+    std::vector<op> ops_;
+    receive_done receiving_;
+    std::size_t receive_max_ = 0;
+    std::optional<error> failure_;  ///< For the next receive.
+    bool wanted_ = true;            ///< Deliveries are; false between the end of a receive and the next one, in a drain.
+    bool leaving_ = false;
+    spi::callback<void(error)> left_;
+
+    // The connection's thread:
+    amqp_channel_t channel_ = 0;
+    std::string tag_;         ///< The consumer's, as the server knows it.
+    bool consuming_ = false;  ///< The server pushes.
+    ack_window window_;
+    assembler parts_;
+    std::uint64_t number_ = 0;  ///< Of the delivery that is arriving.
+    bool redelivered_ = false;
+    std::string exchange_;
+    std::string routing_key_;
+    std::vector<spi::delivery> arrived_;
+    bool cancelled_ = false;  ///< By the server.
+    unsigned refusals_ = 0;
+};
+
+}  // namespace shove::rabbitmq_backend

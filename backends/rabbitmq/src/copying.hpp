@@ -1,0 +1,44 @@
+#pragma once
+
+#include "subscription.hpp"
+
+namespace shove::rabbitmq_backend {
+
+/// Carries out the settlements of one batch that need a copy. Lives until the last one has its fate.
+class copying : public std::enable_shared_from_this<copying> {
+public:
+    using finished = spi::callback<void(std::vector<spi::failed_settlement>)>;
+
+    /// @param failed  What of the batch has failed already.
+    copying(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
+            std::vector<spi::settlement> copies, std::vector<spi::failed_settlement> failed, finished done);
+    void start();
+
+private:
+    /// Publishes these, by index, the way each goes.
+    struct outbound {
+        std::vector<std::size_t> which;
+        std::vector<parcel> parcels;
+        void add(std::size_t index, const spi::settlement& what, std::shared_ptr<const route> way);
+    };
+    void publish(outbound what);
+    void wait_in_delay_queue(std::size_t index);
+    void published(const std::vector<std::size_t>& which, const std::vector<spi::publish_result>& results);
+    void publish_bare(std::size_t index);
+    /// The copy is stored: lets the original go.
+    void stored(spi::settlement& what);
+    void fail(std::size_t index, const error& cause);
+    /// So many more have their fate. May end all.
+    void count_down(std::size_t count);
+
+    const shared_parts shared_;
+    const std::shared_ptr<const copy_routes> routes_;
+    const std::shared_ptr<consumer> who_;
+    std::vector<spi::settlement> copies_;  ///< Fixed in number and place.
+    std::mutex mutex_;
+    std::vector<spi::failed_settlement> failed_;  ///< Guarded.
+    std::size_t left_;                            ///< Guarded.
+    finished done_;
+};
+
+}  // namespace shove::rabbitmq_backend

@@ -1,0 +1,123 @@
+#include "layout.hpp"
+
+#include <algorithm>
+
+namespace shove::rabbitmq_backend {
+
+std::string readers_exchange(const std::string& queue) {
+    return queue + "-readers";
+}
+std::string hash_exchange(const std::string& queue) {
+    return queue + "-seq-hash";
+}
+std::string fanout_exchange(const std::string& queue) {
+    return queue + "-fanout";
+}
+
+std::string publish_exchange(const queue_topology& topology) {
+    if (topology.external) return {};
+    return topology.broadcast ? fanout_exchange(topology.queue) : readers_exchange(topology.queue);
+}
+
+namespace {
+
+queue_layout queue_of(std::string name, rabbitmq::queue_type type) {
+    queue_layout made;
+    made.name = std::move(name);
+    made.type = type;
+    return made;
+}
+
+/// The part of a topology that one reader has: the queue's own, or a reader group.
+void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_type type,
+                const std::optional<std::string>& dead) {
+    const auto hash = hash_exchange(topology.reader_queue);
+    made.exchanges.push_back({hash, "x-consistent-hash"});
+    made.bindings.push_back({readers_exchange(topology.queue), hash, "", true});
+    for (const auto& shard : topology.sequencing->reader_queues) {
+        auto queue = queue_of(shard, type);
+        queue.dead_letter_key = dead;
+        queue.single_active = true;
+        made.queues.push_back(std::move(queue));
+        made.bindings.push_back({hash, shard, "1", false});
+    }
+}
+
+void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_type type,
+               const std::optional<std::string>& dead) {
+    auto main = queue_of(topology.reader_queue, type);
+    main.dead_letter_key = dead;
+    if (!topology.external) made.queues.push_back(std::move(main));
+    if (reads_from_another(topology) && type == rabbitmq::queue_type::quorum) {
+        made.queues.push_back(queue_of(topology.queue, type));
+        made.bindings.push_back({readers_exchange(topology.queue), topology.queue, topology.queue, false});
+    }
+    for (const auto& tier : topology.holds) {
+        auto hold = queue_of(tier.queue, type);
+        hold.dead_letter_key = topology.reader_queue;
+        hold.ttl = tier.delay;
+        made.queues.push_back(std::move(hold));
+    }
+    if (!topology.external) {
+        made.bindings.push_back({readers_exchange(topology.queue), topology.reader_queue, topology.reader_queue, false});
+    }
+}
+
+}  // namespace
+
+bool reads_from_another(const queue_topology& topology) noexcept {
+    return topology.reader_queue != topology.queue;
+}
+
+layout layout_of(const queue_topology& topology, rabbitmq::queue_type type) {
+    layout made;
+    if (!topology.external) made.exchanges.push_back({publish_exchange(topology), "fanout"});
+    if (topology.broadcast) return made;
+    std::optional<std::string> dead;
+    if (!topology.dead_letter_queue.empty()) {
+        if (type == rabbitmq::queue_type::classic) dead = topology.dead_letter_queue;
+        made.queues.push_back(queue_of(topology.dead_letter_queue, type));
+    }
+    if (topology.sequencing) {
+        add_shards(made, topology, type, dead);
+    } else {
+        add_queue(made, topology, type, dead);
+    }
+    return made;
+}
+
+queue_layout delay_queue(const std::string& queue, std::chrono::milliseconds delay, rabbitmq::queue_type type) {
+    auto made = queue_of(queue + "-delay-" + hold_suffix(delay), type);
+    made.dead_letter_key = queue;
+    made.ttl = delay;
+    made.unused = delay + delay_queue_life;
+    return made;
+}
+
+queue_layout later_queue(const queue_topology& topology, std::chrono::milliseconds delay, rabbitmq::queue_type type) {
+    auto made = queue_of(topology.queue + "-later-" + hold_suffix(delay), type);
+    made.dead_letter_exchange = publish_exchange(topology);
+    made.dead_letter_key = topology.queue;
+    made.ttl = delay;
+    made.unused = delay + delay_queue_life;
+    return made;
+}
+
+bool is_waiting_for(std::string_view name, std::string_view place, std::string_view queue) noexcept {
+    const auto follows = [&](std::string_view stem, std::string_view infix) {
+        return name.starts_with(stem) && name.substr(stem.size()).starts_with(infix);
+    };
+    return follows(place, "-delay-") || follows(queue, "-later-");
+}
+
+std::chrono::milliseconds rounded_delay(std::chrono::milliseconds delay) noexcept {
+    auto left = std::max<std::int64_t>(delay.count(), 1);
+    std::int64_t unit = 1;
+    while (left > 99) {
+        left = (left + 9) / 10;
+        unit *= 10;
+    }
+    return std::chrono::milliseconds(left * unit);
+}
+
+}  // namespace shove::rabbitmq_backend

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <shove/detail/unique_function.hpp>
+#include <shove/spi/delivery.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace shove::rabbitmq_backend {
+
+/// Messages whose channel went while this process had them in hand. They come back, to this process or another one; where
+/// it is this one, the call that is under way decides about them, and there is no second one. By message id; bounded.
+/// @par Thread safety  Safe. What it calls runs without its lock.
+class lost_and_found {
+public:
+    /// Settles a message that came back as its first call says. False: it is lost again.
+    using applier = unique_function<bool(spi::settlement&)>;
+
+    explicit lost_and_found(std::size_t most = 10'000) : most_(most) {}
+
+    /// The channel is gone, and a call for this message may be under way.
+    void lost(std::string id);
+    /// A message has come. True: its call still goes on, and `apply` is called with what it says.
+    bool came_back(const std::string& id, applier apply);
+    /// A message has come: what was decided about it meanwhile, if anything was. It is forgotten then.
+    std::optional<spi::settlement> answer_for(const std::string& id);
+    /// The call has ended. True: the message had come back, and is settled; false: it is not back.
+    bool answered(spi::settlement& how);
+    bool empty() const;
+
+private:
+    struct record {
+        applier apply;                          ///< Where it is back.
+        std::optional<spi::settlement> answer;  ///< Where the call has ended.
+    };
+    using records = std::unordered_map<std::string, record>;
+    void erase(records::iterator at);
+
+    const std::size_t most_;
+    mutable std::mutex mutex_;
+    records known_;
+    std::deque<std::string> order_;  ///< Oldest first; some are gone.
+};
+
+}  // namespace shove::rabbitmq_backend

@@ -1,0 +1,65 @@
+#include "subscription.hpp"
+
+#include <utility>
+
+#include "copying.hpp"
+
+namespace shove::rabbitmq_backend {
+
+copy_routes routes_of(const queue_topology& topology, std::string place) {
+    const auto to_queue = [](const std::string& name) {
+        return std::make_shared<const route>(route{.exchange = {}, .routing_key = name});
+    };
+    copy_routes made;
+    made.place = std::move(place);
+    for (const auto& tier : topology.holds)
+        made.holds.push_back(to_queue(tier.queue));
+    if (!topology.dead_letter_queue.empty()) made.dead_letters = to_queue(topology.dead_letter_queue);
+    return made;
+}
+
+subscription::subscription(shared_parts shared, copy_routes routes, std::shared_ptr<consumer> who)
+    : shared_(std::move(shared)),
+      routes_(std::make_shared<const copy_routes>(std::move(routes))),
+      who_(std::move(who)) {}
+
+subscription::~subscription() {
+    who_->leave(nullptr);
+}
+
+void subscription::receive(std::size_t max, spi::callback<void(result<std::vector<spi::delivery>>)> done) {
+    who_->receive(max, std::move(done));
+}
+
+void subscription::cancel_receive() {
+    who_->cancel_receive();
+}
+
+void subscription::settle(std::vector<spi::settlement> batch,
+                          spi::callback<void(std::vector<spi::failed_settlement>)> done) {
+    std::vector<spi::settlement> copies;
+    std::vector<spi::failed_settlement> failed;
+    for (auto& what : batch) {
+        const bool copied =
+            what.kind == spi::settlement_kind::delay || what.kind == spi::settlement_kind::dead_letter;
+        if (copied) {
+            copies.push_back(std::move(what));
+            continue;
+        }
+        const auto how =
+            what.kind == spi::settlement_kind::release ? release_kind::requeue : release_kind::ack;
+        if (who_->let_go(what.item.tag, how)) continue;
+        if (who_->plan().lost && who_->plan().lost->answered(what)) continue;
+        failed.push_back({std::move(what), error(errc::lease_lost, "the channel of a delivery from '" + routes_->place +
+                                                                       "' was lost before it was settled")});
+    }
+    who_->flush();
+    if (copies.empty()) return done(std::move(failed));
+    std::make_shared<copying>(shared_, routes_, who_, std::move(copies), std::move(failed), std::move(done))->start();
+}
+
+void subscription::close(spi::callback<void(error)> done) {
+    who_->leave(std::move(done));
+}
+
+}  // namespace shove::rabbitmq_backend
