@@ -24,11 +24,12 @@ shown_value foreign(const amqp_field_value_t& field, std::string& scratch) {
     return {header_value::foreign(scratch)};
 }
 
-/// A number of 32 bits shown as one of 64; not those that do not come back the same (signalling NaNs).
+/// A number of 32 bits shown as one of 64; not a signalling NaN, which a conversion makes quiet.
 std::optional<double> widened(const amqp_field_value_t& field) noexcept {
-    const auto wide = static_cast<double>(field.value.f32);
-    if (std::bit_cast<std::uint32_t>(static_cast<float>(wide)) != field.value.u32) return std::nullopt;
-    return wide;
+    const auto bits = field.value.u32;
+    const bool is_nan = (bits & 0x7F800000u) == 0x7F800000u && (bits & 0x007FFFFFu) != 0;
+    if (is_nan && (bits & 0x00400000u) == 0) return std::nullopt;
+    return static_cast<double>(field.value.f32);
 }
 
 std::optional<float> narrowed(double value) noexcept {

@@ -71,7 +71,8 @@ bool own_headers::take(std::string_view name, const amqp_field_value_t& value) {
     const auto* found = std::ranges::find(known, name, &own_header::name);
     if (found == known.end()) return false;
     const auto which = static_cast<std::size_t>(found - known.begin());
-    if (taken_.test(which) || !found->enter(*this, value)) return false;
+    if (taken_.test(which)) return true;
+    if (!found->enter(*this, value)) return false;
     taken_.set(which);
     return true;
 }

@@ -17,8 +17,9 @@ class own_headers {
 public:
     static constexpr std::size_t count = 14;
 
-    /// Reads one header. False if its name is none of ours, or for a value that makes no sense there or came twice:
-    /// such a header is one of the other client's, and stays in the message.
+    /// Reads one header; of several of one name, the first that makes sense counts.
+    /// @return  False if its name is none of ours, or for a value that makes no sense there: such a header is one of the
+    ///          other client's, and stays in the message.
     bool take(std::string_view name, const amqp_field_value_t& value);
 
     std::optional<std::string_view> id;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "deaths.hpp"
 #include "field.hpp"
@@ -26,7 +27,7 @@ public:
     explicit table_reader(const amqp_basic_properties_t& from) {
         if ((from._flags & AMQP_BASIC_HEADERS_FLAG) == 0 || from.headers.num_entries <= 0) return;
         for (const auto& entry : std::span(from.headers.entries, static_cast<std::size_t>(from.headers.num_entries))) {
-            sort_in(view_of(entry.key), entry.value);
+            sort_in(entry);
         }
     }
 
@@ -34,17 +35,22 @@ public:
     const amqp_field_value_t* x_death = nullptr;
     headers others;
 
-    /// The notes are the last header, so that they change the place of no other.
-    void close() {
+    /// Enters what is of the other client behind what is in `others` already, which is what its properties became: they
+    /// must be met before any header that bears such a name.
+    void keep_rest() {
+        index_ = others.view().size();
+        for (const auto* entry : rest_)
+            keep(view_of(entry->key), entry->value);
         if (!notes_.encoded().empty()) others.add(wire_names::types, std::as_bytes(std::span(notes_.encoded())));
     }
 
 private:
-    void sort_in(std::string_view name, const amqp_field_value_t& value) {
-        if (name == wire_names::x_death && x_death == nullptr) x_death = &value;
+    void sort_in(const amqp_table_entry_t& entry) {
+        const auto name = view_of(entry.key);
+        if (name == wire_names::x_death && x_death == nullptr) x_death = &entry.value;
         if (wire_names::is_brokers(name) || name == wire_names::types) return;
-        if (own.take(name, value) || name.starts_with(wire_names::driver_prefix)) return;
-        keep(name, value);
+        if (own.take(name, entry.value) || name.starts_with(wire_names::driver_prefix)) return;
+        rest_.push_back(&entry);
     }
 
     void keep(std::string_view name, const amqp_field_value_t& value) {
@@ -63,6 +69,7 @@ private:
         ++index_;
     }
 
+    std::vector<const amqp_table_entry_t*> rest_;
     type_notes notes_;
     std::size_t index_ = 0;
     std::string scratch_;
@@ -130,7 +137,7 @@ incoming read_message(const amqp_basic_properties_t& properties, std::span<const
     taken.content_type = !parts.content_type.empty();
     taken.type = !parts.type.empty();
     show_properties(properties, taken, table.others);
-    table.close();
+    table.keep_rest();
     parts.headers = table.others;
     incoming made;
     made.msg = message::make(parts, std::move(owner));

@@ -85,23 +85,27 @@ error properties_writer::add_headers(headers_view all, const outgoing_context& c
     return {};
 }
 
+void properties_writer::set_text(amqp_flags_t flag, amqp_bytes_t& into, std::string_view text) noexcept {
+    if ((properties_._flags & flag) != 0 || text.empty()) return;
+    into = bytes_of(text);
+    properties_._flags |= flag;
+}
+
+/// Before the headers: what no header may replace.
 void properties_writer::set_properties(const message& msg) {
-    auto& p = properties_;
-    const auto set = [&](amqp_flags_t flag, amqp_bytes_t& into, std::string_view text) {
-        if ((p._flags & flag) != 0 || text.empty()) return;
-        into = bytes_of(text);
-        p._flags |= flag;
-    };
-    set(AMQP_BASIC_CONTENT_TYPE_FLAG, p.content_type, msg.content_type());
-    set(AMQP_BASIC_MESSAGE_ID_FLAG, p.message_id, msg.id(id_));
-    set(AMQP_BASIC_TYPE_FLAG, p.type, msg.type());
+    properties_.delivery_mode = AMQP_DELIVERY_PERSISTENT;
+    properties_._flags |= AMQP_BASIC_DELIVERY_MODE_FLAG;
+    set_text(AMQP_BASIC_CONTENT_TYPE_FLAG, properties_.content_type, msg.content_type());
+    set_text(AMQP_BASIC_TYPE_FLAG, properties_.type, msg.type());
+}
+
+/// After the headers: these may hold another id and time, which another client gave beside ours.
+void properties_writer::complete_properties(const message& msg) {
+    set_text(AMQP_BASIC_MESSAGE_ID_FLAG, properties_.message_id, msg.id(id_));
     const auto published = msg.published_at().time_since_epoch().count();
-    if ((p._flags & AMQP_BASIC_TIMESTAMP_FLAG) == 0 && published > 0) {
-        p.timestamp = static_cast<std::uint64_t>(published) / 1'000'000;
-        p._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
-    }
-    p.delivery_mode = AMQP_DELIVERY_PERSISTENT;
-    p._flags |= AMQP_BASIC_DELIVERY_MODE_FLAG;
+    if ((properties_._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0 || published <= 0) return;
+    properties_.timestamp = static_cast<std::uint64_t>(published) / 1'000'000;
+    properties_._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
 }
 
 void properties_writer::set_headers() noexcept {
@@ -151,8 +155,9 @@ result<const amqp_basic_properties_t*> properties_writer::write(const message& m
     own_ = entries_.size();
     for (const auto& note : context.notes)
         add(note.name, to_field(note.value, 0, memory_));
-    if (auto cause = add_headers(msg.headers(), context)) return cause;
     set_properties(msg);
+    if (auto cause = add_headers(msg.headers(), context)) return cause;
+    complete_properties(msg);
     set_headers();
     if (auto cause = fit(context.room)) return cause;
     return &properties_;

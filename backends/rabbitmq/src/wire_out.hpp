@@ -21,9 +21,9 @@ namespace shove::rabbitmq_backend {
 /// What a message's properties depend on beside the message.
 struct outgoing_context {
     std::size_t room = content_header_room(4096);  ///< `content_header_room` of the connection's frame size.
-    std::string_view user;                         ///< The connection's user: the only `user-id` that may be sent.
+    std::string_view user{};                       ///< The connection's user: the only `user-id` that may be sent.
     /// The driver's own notes; names begin with `wire_names::driver_prefix`. They are not part of the message.
-    std::span<const header> notes;
+    std::span<const header> notes{};
 };
 
 /// Makes the AMQP properties of messages that go out. One object serves many messages, one after another, and then
@@ -51,6 +51,8 @@ private:
     void add_header(const header& from, char letter, const outgoing_context& context);
     bool is_written(std::string_view name) const noexcept;
     void set_properties(const message& msg);
+    void complete_properties(const message& msg);
+    void set_text(amqp_flags_t flag, amqp_bytes_t& into, std::string_view text) noexcept;
     void set_headers() noexcept;
     error fit(std::size_t room);
     void shorten(std::size_t over);
