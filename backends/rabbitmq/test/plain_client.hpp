@@ -5,6 +5,8 @@
 #include <amqp.h>
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cstdint>
@@ -47,9 +49,26 @@ public:
             status = next_frame(frame);
         return status != AMQP_STATUS_TIMEOUT;
     }
+    /// Opens channel 1, and consumes with acknowledgements.
+    void consume(const char* queue) {
+        amqp_channel_open(state(), 1);
+        amqp_basic_consume(state(), 1, amqp_cstring_bytes(queue), amqp_empty_bytes, 0, 0, 0, amqp_empty_table);
+    }
+    /// As the server lists it.
+    std::string name() {
+        return "127.0.0.1:" + std::to_string(port_of(::getsockname)) +
+               " -> 127.0.0.1:" + std::to_string(port_of(::getpeername));
+    }
     amqp_connection_state_t state() { return state_.get(); }
 
 private:
+    template <class Get>
+    std::uint16_t port_of(Get get) {
+        sockaddr_in found{};
+        socklen_t size = sizeof found;
+        get(amqp_get_sockfd(state()), reinterpret_cast<sockaddr*>(&found), &size);
+        return ntohs(found.sin_port);
+    }
     void open(const char* host, std::uint16_t port, const std::string& vhost) {
         timeval limit{10, 0};
         amqp_set_handshake_timeout(state_.get(), &limit);

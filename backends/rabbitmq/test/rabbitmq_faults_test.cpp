@@ -72,8 +72,7 @@ TEST(rabbitmq_faults, a_consumer_that_does_not_acknowledge_is_cut_off) {
     mine.declare_queue("orders");
     mine.publish("orders", "held");
     plain_client consumer(server.port(), mine.name());
-    amqp_channel_open(consumer.state(), 1);
-    amqp_basic_consume(consumer.state(), 1, amqp_cstring_bytes("orders"), amqp_empty_bytes, 0, 0, 0, amqp_empty_table);
+    consumer.consume("orders");
     EXPECT_TRUE(consumer.receives(AMQP_CHANNEL_CLOSE_METHOD));
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <sstream>
 #include <utility>
 
 namespace shove::rabbitmq_test {
@@ -17,6 +18,21 @@ std::vector<std::string> members(const std::string& json, std::string_view membe
     for (const simdjson::dom::element each : parser.parse(json).get_array())
         made.emplace_back(std::string_view(each[member]));
     return made;
+}
+
+std::string binary(std::string_view text) {
+    return "<<\"" + std::string(text) + "\">>";
+}
+
+/// In Erlang: process and name of each connection whose `VHost` or `Name` is `value`.
+std::string connections_where(std::string_view which, std::string_view value) {
+    return "[{Pid, Name} || Pid <- rabbit_networking:connections(), [{name, Name}, {vhost, VHost}] <- "
+           "[rabbit_networking:connection_info(Pid, [name, vhost])], " +
+           std::string(which) + " =:= " + binary(value) + "]";
+}
+
+std::string closing(const std::string& connections) {
+    return "[rabbit_networking:close_connection(Pid, \"closed by a test\") || {Pid, _} <- " + connections + "]";
 }
 
 /// No other vhost has it, of this process or another.
@@ -48,19 +64,31 @@ std::string rabbitmq_server::expect(std::string_view method, const std::string& 
 }
 
 std::vector<std::string> rabbitmq_server::connections(std::string_view vhost) const {
-    return members(expect("GET", "/api/vhosts/" + percent_encoded(vhost) + "/connections"), "name");
+    const auto names =
+        eval("string:join([binary_to_list(Name) || {_, Name} <- " + connections_where("VHost", vhost) + "], \"|\")");
+    std::vector<std::string> made;
+    if (!names.starts_with('"')) return made;  // an empty text is an empty list
+    std::istringstream text(names.substr(1, names.size() - 2));
+    for (std::string name; std::getline(text, name, '|');)
+        made.push_back(name);
+    return made;
 }
 
 void rabbitmq_server::close_connection(std::string_view name) const {
-    const auto path = "/api/connections/" + percent_encoded(name);
-    const auto reply = call("DELETE", path);
-    constexpr unsigned not_found = 404;  // it has ended by itself
-    if (reply.status >= 300 && reply.status != not_found) throw testkit::broker_error("DELETE " + path + reply.body);
+    eval(closing(connections_where("Name", name)));
 }
 
 void rabbitmq_server::close_connections(std::string_view vhost) const {
-    for (const auto& name : connections(vhost))
-        close_connection(name);
+    eval(closing(connections_where("VHost", vhost)));
+}
+
+queue_counts rabbitmq_server::counts(std::string_view vhost, std::string_view queue) const {
+    const auto text = eval("{ok, Queue} = rabbit_amqqueue:lookup(rabbit_misc:r(" + binary(vhost) + ", queue, " +
+                           binary(queue) + ")), lists:flatten(io_lib:format(\"~b ~b ~b\", [Count || {_, Count} <- " +
+                           "rabbit_amqqueue:info(Queue, [messages_ready, messages_unacknowledged, consumers])]))");
+    queue_counts made;
+    std::istringstream(text.substr(1)) >> made.ready >> made.unacknowledged >> made.consumers;
+    return made;
 }
 
 rabbitmq_faults::rabbitmq_faults() : rabbitmq_server("rabbitmq-faults") {

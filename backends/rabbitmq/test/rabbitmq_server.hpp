@@ -5,12 +5,21 @@
 #include <shove/clock.hpp>
 #include <shove/testkit/real_broker.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace shove::rabbitmq_test {
+
+/// What is in a queue.
+struct queue_counts {
+    std::size_t ready = 0;
+    std::size_t unacknowledged = 0;
+    std::size_t consumers = 0;
+    bool operator==(const queue_counts&) const = default;
+};
 
 /// The RabbitMQ that tests share, each in a virtual host of its own. They may not stop or slow it.
 class rabbitmq_server {
@@ -32,11 +41,17 @@ public:
     /// The same; a status over 299 becomes a `testkit::broker_error`.
     std::string expect(std::string_view method, const std::string& path, std::string body = {}) const;
 
-    /// Names of the connections into a virtual host. One that was just made, or has just ended, shows within a second.
+    // Asked in the node itself: the management interface is a second or two behind.
+
+    /// Names of the connections into a virtual host.
     std::vector<std::string> connections(std::string_view vhost) const;
-    /// Closes a connection as an operator does: 320 CONNECTION_FORCED.
+    /// Closes connections as an operator does: 320 CONNECTION_FORCED.
     void close_connection(std::string_view name) const;
     void close_connections(std::string_view vhost) const;
+    queue_counts counts(std::string_view vhost, std::string_view queue) const;
+
+    /// Evaluates an Erlang expression in the node; gives the text of its value.
+    std::string eval(const std::string& expression) const { return broker_.control("eval", {expression}); }
 
 protected:
     explicit rabbitmq_server(std::string name);
@@ -70,8 +85,6 @@ public:
     void clear_memory_alarm() const { broker_.control("alarm", {"clear"}); }
     /// How long a delivery may stay unacknowledged, in channels opened from now on; looked at each second.
     void consumer_timeout(milliseconds after) const;
-    /// Evaluates an Erlang expression in the node.
-    std::string eval(const std::string& expression) const { return broker_.control("eval", {expression}); }
 };
 
 /// A fresh virtual host; deleted, with all in it, by the destructor.
@@ -88,6 +101,7 @@ public:
     std::string tls_url() const { return server_.tls_url(name_); }
     std::vector<std::string> connections() const { return server_.connections(name_); }
     void close_connections() const { server_.close_connections(name_); }
+    queue_counts counts(std::string_view queue) const { return server_.counts(name_, queue); }
 
     // Through the management interface, for tests that need no client.
 

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -16,8 +15,10 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
-using testkit::eventually;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 TEST(rabbitmq_address, is_taken_apart_and_put_together) {
     const address at("amqps://me:secret@10.0.0.1:5671");
@@ -52,14 +53,31 @@ TEST(rabbitmq_server, lists_connections_and_closes_them) {
     const rabbitmq_server server;
     const vhost mine(server);
     const vhost other(server);
-    auto one = std::make_unique<plain_client>(server.port(), mine.name());
-    const plain_client two(server.port(), other.name());
-    eventually("the connection in the list", [&] { return mine.connections().size() == 1; });
+    EXPECT_THAT(mine.connections(), IsEmpty());
+    plain_client one(server.port(), mine.name());
+    plain_client two(server.port(), mine.name());
+    const plain_client three(server.port(), other.name());
+    EXPECT_THAT(mine.connections(), UnorderedElementsAre(one.name(), two.name()));
+    server.close_connection(one.name());
+    EXPECT_TRUE(one.receives(AMQP_CONNECTION_CLOSE_METHOD));
     mine.close_connections();
-    EXPECT_TRUE(one->receives(AMQP_CONNECTION_CLOSE_METHOD));
-    one.reset();
-    eventually("the end of the connection in the list", [&] { return mine.connections().empty(); });
-    eventually("the other connection in the list", [&] { return other.connections().size() == 1; });
+    EXPECT_TRUE(two.receives(AMQP_CONNECTION_CLOSE_METHOD));
+    EXPECT_THAT(other.connections(), SizeIs(1));
+}
+
+TEST(rabbitmq_server, counts_what_is_in_a_queue) {
+    const rabbitmq_server server;
+    const vhost mine(server);
+    mine.declare_queue("orders");
+    EXPECT_EQ(mine.counts("orders"), (queue_counts{0, 0, 0}));
+    mine.publish("orders", "one");
+    mine.publish("orders", "two");
+    EXPECT_EQ(mine.counts("orders"), (queue_counts{2, 0, 0}));
+    plain_client consumer(server.port(), mine.name());
+    consumer.consume("orders");
+    EXPECT_TRUE(consumer.receives(AMQP_BASIC_DELIVER_METHOD));
+    EXPECT_TRUE(consumer.receives(AMQP_BASIC_DELIVER_METHOD));
+    EXPECT_EQ(mine.counts("orders"), (queue_counts{0, 2, 1}));
 }
 
 TEST(rabbitmq_server, speaks_tls) {
