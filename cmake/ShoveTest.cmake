@@ -1,12 +1,15 @@
 include(GoogleTest)
 
-# shove_add_test(<name> LABEL <label> SOURCES <files> [LIBS <targets>] [TIMEOUT <seconds>] [INCLUDE <dirs>] [LONG])
+# shove_add_test(<name> LABEL <label> SOURCES <files> [LIBS <targets>] [TIMEOUT <seconds>] [INCLUDE <dirs>] [LONG]
+#                [BROKER <kind>] [LOCK <resource>])
 # A GoogleTest program. Each of its cases becomes one ctest entry `<name>.<suite>.<case>`.
 #   LABEL     unit, conformance, integration, chaos or stress
 #   TIMEOUT   of one case; default 60
 #   LONG      it has suites named *_long: their cases get the label `long` instead, and an hour
+#   BROKER    it needs a real broker, which tools/brokers.sh starts; its kind is one more label
+#   LOCK      what its cases have for themselves while they run: an instance that they break
 function(shove_add_test name)
-  cmake_parse_arguments(arg "LONG" "LABEL;TIMEOUT" "SOURCES;LIBS;INCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "LABEL;TIMEOUT;BROKER;LOCK" "SOURCES;LIBS;INCLUDE" ${ARGN})
   if(NOT SHOVE_BUILD_TESTS)
     return()
   endif()
@@ -19,12 +22,21 @@ function(shove_add_test name)
   set_target_properties(${name}-test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/test)
   shove_private_flags(${name}-test)
   shove_test_code_flags(${name}-test)
+  set(more)
+  if(arg_BROKER)
+    # A second LABELS adds to the first; a list would be taken apart on its way to ctest.
+    list(APPEND more LABELS ${arg_BROKER} ENVIRONMENT SHOVE_TEST_BROKERS=${shove_SOURCE_DIR}/tools/brokers.sh)
+  endif()
+  if(arg_LOCK)
+    list(APPEND more RESOURCE_LOCK ${arg_LOCK})
+  endif()
   set(common TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120)
+  set(usual LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${more})
   if(arg_LONG)
-    gtest_discover_tests(${name}-test ${common} TEST_FILTER -*_long.* PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
-    gtest_discover_tests(${name}-test ${common} TEST_FILTER *_long.* PROPERTIES LABELS long TIMEOUT 3600)
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER -*_long.* PROPERTIES ${usual})
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER *_long.* PROPERTIES LABELS long TIMEOUT 3600 ${more})
   else()
-    gtest_discover_tests(${name}-test ${common} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    gtest_discover_tests(${name}-test ${common} PROPERTIES ${usual})
   endif()
 endfunction()
 
