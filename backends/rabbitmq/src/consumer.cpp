@@ -31,7 +31,7 @@ void consumer::receive(std::size_t max, receive_done done) {
     {
         const std::lock_guard lock(mutex_);
         resumed = !std::exchange(wanted_, true);
-        if (leaving_) {
+        if (departing_ || leaving_) {
             failure = closed_error();
         } else if (failure_) {
             failure = std::exchange(failure_, std::nullopt);
@@ -76,28 +76,96 @@ bool consumer::let_go(std::uint64_t tag, release_kind how) {
     const std::lock_guard lock(mutex_);
     const auto at = handed_.find(tag);
     if (at == handed_.end()) return false;
+    if (ledger_) ledger_->drop(at->second);
     ops_.push_back({number_of(tag), how, std::move(at->second)});
     if (how == release_kind::requeue && !receiving_) wanted_ = false;
     handed_.erase(at);
     return true;
 }
 
+bool consumer::answer_later(spi::settlement& how) {
+    if (!plan_.lost) return false;
+    if (!plan_.shard) return plan_.lost->answered(how);
+    // Who has the shard now decides about all but what is done.
+    if (how.kind == spi::settlement_kind::complete) plan_.lost->remember(std::move(how));
+    return false;
+}
+
+void consumer::put_back(spi::delivery item) {
+    const std::lock_guard lock(mutex_);
+    if (handed_.erase(item.tag) == 0) return;
+    const auto at = std::ranges::find_if(ready_, [&](const auto& other) { return other.tag > item.tag; });
+    ready_.insert(at, std::move(item));
+}
+
+std::shared_ptr<shard_ledger> consumer::ledger() const {
+    const std::lock_guard lock(mutex_);
+    return open_ ? ledger_ : nullptr;
+}
+
+void consumer::keep(const spi::settlement& what, spi::callback<void(error)> done) {
+    std::shared_ptr<shard_ledger> book;
+    {
+        const std::lock_guard lock(mutex_);
+        if (open_ && handed_.contains(what.item.tag)) book = ledger_;
+    }
+    if (!book) return done(error(errc::lease_lost, "the shard '" + plan_.queue + "' was lost"));
+    book->write_wait(what, std::move(done));
+}
+
+void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
+    std::shared_ptr<shard_ledger> book;
+    message msg;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = handed_.find(tag);
+        if (open_ && at != handed_.end()) {
+            book = ledger_;
+            msg = at->second;
+        }
+    }
+    if (!book) return done({});
+    book->write_alone(msg, std::move(done));
+}
+
+std::vector<parcel> consumer::poison(const std::string& key) {
+    const auto book = ledger();
+    return book ? book->poison(key) : std::vector<parcel>();
+}
+
+void consumer::poisoned(const std::string& key) {
+    if (const auto book = ledger()) book->poisoned(key);
+}
+
 void consumer::leave(spi::callback<void(error)> done) {
     receive_done waiting;
     started never;
+    std::shared_ptr<shard_ledger> book;
+    bool in_order = false;
     {
         const std::lock_guard lock(mutex_);
-        if (leaving_) {
-            if (done) done({});
-            return;
+        if (!departing_ && !leaving_) {
+            departing_ = true;
+            left_ = std::move(done);
+            done = nullptr;
+            waiting = std::exchange(receiving_, nullptr);
+            never = std::exchange(started_, nullptr);
+            book = ledger_;
+            in_order = handed_.empty();
         }
-        leaving_ = true;
-        left_ = std::move(done);
-        waiting = std::exchange(receiving_, nullptr);
-        never = std::exchange(started_, nullptr);
     }
+    if (done) return done({});
     if (waiting) waiting(error(errc::cancelled));
     if (never) never(error(errc::cancelled));
+    if (!book) return depart();
+    book->leave(in_order, [self = shared_from_this()] { self->depart(); });
+}
+
+void consumer::depart() {
+    {
+        const std::lock_guard lock(mutex_);
+        leaving_ = true;
+    }
     flush();
 }
 
@@ -239,6 +307,7 @@ bool consumer::is_known(const spi::delivery& item) {
         const auto self = weak.lock();
         return self && self->apply(tag, how);
     };
+    if (plan_.shard) return false;
     if (!plan_.lost->came_back(id, std::move(settle))) return false;
     const std::lock_guard lock(mutex_);
     handed_.emplace(item.tag, item.msg);
@@ -261,9 +330,22 @@ bool consumer::apply(std::uint64_t tag, spi::settlement& how) {
 }
 
 void consumer::work(connection& on) {
+    if (plan_.shard) {
+        admit();
+    } else {
+        follow_demand(on);
+    }
     hand_over();
-    follow_demand(on);
     send_ops(on);
+    bool broken = false;
+    {
+        const std::lock_guard lock(mutex_);
+        broken = broken_;
+    }
+    if (broken) {
+        on.close_channel(channel_);
+        return lost(error(errc::lease_lost, "the state of shard '" + plan_.queue + "' was lost"));
+    }
     if (!cancelled_) return;
     on.close_channel(channel_);
     lost(error(errc::unknown_queue, "queue '" + plan_.queue + "': RabbitMQ ended the consumer; the queue was deleted or "
@@ -276,14 +358,56 @@ void consumer::hand_over() {
     std::vector<spi::delivery> batch;
     {
         const std::lock_guard lock(mutex_);
-        std::ranges::move(arrived_, std::back_inserter(ready_));
+        if (!plan_.shard || open_) {
+            std::ranges::move(arrived_, std::back_inserter(ready_));
+            arrived_.clear();
+        }
         if (receiving_ && !ready_.empty()) {
             waiting = std::exchange(receiving_, nullptr);
             batch = take(receive_max_);
         }
     }
-    arrived_.clear();
     if (waiting) waiting(std::move(batch));
+}
+
+void consumer::admit() {
+    if (arrived_.empty()) return;
+    std::shared_ptr<shard_ledger> book;
+    bool open = false;
+    {
+        const std::lock_guard lock(mutex_);
+        book = ledger_;
+        open = open_;
+    }
+    if (!book) return open_ledger();  // the first message: the shard is ours
+    if (!open) return;
+    for (auto& item : arrived_)
+        book->annotate(item);
+}
+
+void consumer::open_ledger() {
+    const auto on = intake_.lock();
+    if (!on) return;
+    shard_ledger::identity who{plan_.queue, plan_.process, std::max<std::uint64_t>(plan_.prefetch, 10'000)};
+    // Told apart from a later one by its address: the ledger lives until it was told that it is left.
+    auto made = std::make_shared<shard_ledger>(on, plan_.publishing, std::move(who),
+                                               [weak = weak_from_this(), epoch = epoch_](const error& why) {
+                                                   if (const auto self = weak.lock()) self->ledger_heard(epoch, why);
+                                               });
+    {
+        const std::lock_guard lock(mutex_);
+        ledger_ = made;
+    }
+    on->add(std::move(made));
+}
+
+void consumer::ledger_heard(std::uint64_t epoch, const error& why) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (epoch != epoch_) return;
+        (why ? broken_ : open_) = true;
+    }
+    flush();
 }
 
 void consumer::send_ops(connection& on) {
@@ -313,29 +437,35 @@ void consumer::lost(const error& why) {
     receive_done waiting;
     std::vector<std::string> in_hand;
     std::vector<op> unsent;
+    std::shared_ptr<shard_ledger> book;
+    error told = why;
     {
         const std::lock_guard lock(mutex_);
         ++epoch_;
+        book = std::exchange(ledger_, nullptr);
+        if (std::exchange(open_, false)) told = error(errc::lease_lost, why.message());
+        broken_ = false;
         ready_.clear();
-        for (const auto& [tag, msg] : handed_)
-            in_hand.push_back(msg.id());
+        for (const auto& [tag, msg] : handed_) {
+            if (!plan_.shard) in_hand.push_back(msg.id());
+        }
         handed_.clear();
         unsent.swap(ops_);
         waiting = std::exchange(receiving_, nullptr);
-        if (!waiting && !leaving_) failure_ = why;
+        if (!waiting && !leaving_) failure_ = told;
     }
+    if (book) book->leave(false, [] {});
     if (plan_.lost) {
         for (auto& id : in_hand)
             plan_.lost->lost(std::move(id));
         for (auto& what : unsent) {
             if (what.how != release_kind::ack) continue;
-            plan_.lost->lost(what.msg.id());
             spi::settlement done;
             done.item.msg = std::move(what.msg);
-            plan_.lost->answered(done);
+            plan_.lost->remember(std::move(done));
         }
     }
-    if (waiting) waiting(why);
+    if (waiting) waiting(told);
 }
 
 void consumer::unreachable(const error& why) {
@@ -384,9 +514,12 @@ void consumer::detach(connection* on) {
     spi::callback<void(error)> done;
     started never;
     receive_done waiting;
+    std::shared_ptr<shard_ledger> book;
     {
         const std::lock_guard lock(mutex_);
         leaving_ = true;
+        book = std::exchange(ledger_, nullptr);
+        open_ = false;
         ++epoch_;
         ready_.clear();
         handed_.clear();
@@ -394,6 +527,7 @@ void consumer::detach(connection* on) {
         never = std::exchange(started_, nullptr);
         waiting = std::exchange(receiving_, nullptr);
     }
+    if (book) book->leave(false, [] {});
     if (never) never(closed_error());
     if (waiting) waiting(closed_error());
     if (done) done({});

@@ -14,6 +14,7 @@
 #include "assembler.hpp"
 #include "intake.hpp"
 #include "lost_and_found.hpp"
+#include "shard_ledger.hpp"
 
 namespace shove::rabbitmq_backend {
 
@@ -25,7 +26,10 @@ struct consumer_plan {
     std::string key_exchange;
     std::string name;    ///< For people: shown by the server as the consumer's tag.
     std::uint16_t prefetch = 1;
-    bool dead = false;  ///< It is a dead-letter queue.
+    bool dead = false;   ///< It is a dead-letter queue.
+    bool shard = false;  ///< It is a shard of a sequenced topology: read by one consumer at a time, with a ledger.
+    std::string process;  ///< Of this broker: a new name each time.
+    std::shared_ptr<outlet> publishing;  ///< Of a shard: for its ledger.
     std::shared_ptr<lost_and_found> lost;
     /// The queue is not there. Has it made again, if it was made here; may do that later.
     std::function<void()> repair;
@@ -50,11 +54,22 @@ public:
     void cancel_receive();
     /// Lets a delivery go. False: its channel is gone, and it with it.
     bool let_go(std::uint64_t tag, release_kind how);
+    /// A call has ended, and `let_go` was too late. True: its message is settled all the same; it had come back.
+    bool answer_later(spi::settlement& how);
     /// Sends what `let_go` has noted.
     void flush() {
         if (const auto on = intake_.lock()) on->wake();
     }
     void leave(spi::callback<void(error)> done);
+    // Of a shard:
+    /// A message that nobody has begun is this consumer's to hand out again.
+    void put_back(spi::delivery item);
+    /// Writes down that it waits. `errc::lease_lost`: the shard is another's.
+    void keep(const spi::settlement& what, spi::callback<void(error)> done);
+    void isolate(std::uint64_t tag, spi::callback<void(error)> done);
+    std::vector<parcel> poison(const std::string& key);
+    void poisoned(const std::string& key);
+
     /// Deliveries that are in this process and not settled.
     std::size_t unsettled() const;
     const consumer_plan& plan() const noexcept { return plan_; }
@@ -88,6 +103,12 @@ private:
     bool is_known(const spi::delivery& item);
     bool apply(std::uint64_t tag, spi::settlement& how);
     void hand_over();
+    /// Of a shard: what came before its state is known waits; what comes then is told of it.
+    void admit();
+    void open_ledger();
+    void ledger_heard(std::uint64_t epoch, const error& why);
+    std::shared_ptr<shard_ledger> ledger() const;
+    void depart();
     void send_ops(connection& on);
     std::vector<spi::delivery> take(std::size_t max);
     std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
@@ -106,8 +127,12 @@ private:
     std::size_t receive_max_ = 0;
     std::optional<error> failure_;  ///< For the next receive.
     bool wanted_ = true;            ///< Deliveries are; false between the end of a receive and the next one, in a drain.
+    bool departing_ = false;  ///< `leave` was called.
     bool leaving_ = false;
     spi::callback<void(error)> left_;
+    std::shared_ptr<shard_ledger> ledger_;
+    bool open_ = false;    ///< The ledger is read.
+    bool broken_ = false;  ///< It is lost: the shard is given up.
 
     // The connection's thread:
     amqp_channel_t channel_ = 0;

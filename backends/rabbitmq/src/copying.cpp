@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "handled_before.hpp"
+
 namespace shove::rabbitmq_backend {
 
 copying::copying(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
@@ -20,16 +22,25 @@ void copying::outbound::add(std::size_t index, const spi::settlement& what, std:
     made.msg = what.item.msg;
     made.to = std::move(way);
     made.past = what.item.past.get();
-    made.kind = what.kind == spi::settlement_kind::delay ? copy_kind::again : copy_kind::first;
+    if (what.kind == spi::settlement_kind::delay) made.notes = handled_before_note();
 }
 
 void copying::start() {
     outbound known;
     std::vector<std::size_t> delayed;
+    std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < copies_.size(); ++i) {
         const auto& what = copies_[i];
-        if (what.kind == spi::settlement_kind::dead_letter) {
+        if (what.kind == spi::settlement_kind::keep) {
+            kept.push_back(i);
+        } else if (what.kind == spi::settlement_kind::dead_letter) {
             known.add(i, what, routes_->dead_letters);
+            if (what.poison_key) {
+                for (auto& note : who_->poison(std::string(what.item.msg.key().value_or("")))) {
+                    known.which.push_back(i);
+                    known.parcels.push_back(std::move(note));
+                }
+            }
         } else if (what.tier && *what.tier < routes_->holds.size()) {
             known.add(i, what, routes_->holds[*what.tier]);
         } else {
@@ -39,6 +50,15 @@ void copying::start() {
     if (!known.which.empty()) publish(std::move(known));
     for (const auto index : delayed)
         wait_in_delay_queue(index);
+    for (const auto index : kept)
+        keep(index);
+}
+
+void copying::keep(std::size_t index) {
+    who_->keep(copies_[index], [self = shared_from_this(), index](const error& why) {
+        if (why) self->fail(index, why);
+        self->count_down(1);
+    });
 }
 
 void copying::wait_in_delay_queue(std::size_t index) {
@@ -69,21 +89,30 @@ void copying::publish(outbound what) {
 
 void copying::published(const std::vector<std::size_t>& which, const std::vector<spi::publish_result>& results) {
     std::vector<std::size_t> too_large;
-    for (std::size_t i = 0; i < which.size(); ++i) {
-        auto& what = copies_[which[i]];
-        if (results.empty() || results[i].status == spi::publish_status::ok) {
-            stored(what);
-        } else if (results[i].cause == errc::too_large && what.item.past) {
-            too_large.push_back(which[i]);
+    std::size_t fates = 0;
+    for (std::size_t i = 0; i < which.size();) {
+        const auto index = which[i];
+        error cause;
+        for (; i < which.size() && which[i] == index; ++i) {
+            const bool bad = !results.empty() && results[i].status != spi::publish_status::ok;
+            if (bad && !cause) cause = results[i].cause;
+        }
+        if (cause == errc::too_large && copies_[index].item.past) {
+            too_large.push_back(index);
+            continue;
+        }
+        ++fates;
+        if (cause == errc::unroutable) shared_.waiting->forget();
+        if (cause) {
+            fail(index, cause);
         } else {
-            if (results[i].cause == errc::unroutable) shared_.waiting->forget();
-            fail(which[i], results[i].cause);
+            stored(copies_[index]);
         }
     }
     who_->flush();
     for (const auto index : too_large)
         publish_bare(index);
-    count_down(which.size() - too_large.size());
+    count_down(fates);
 }
 
 /// Headers of another client leave no room for its story: it is dead-lettered as it came, rather than called for ever.
@@ -102,10 +131,11 @@ void copying::publish_bare(std::size_t index) {
 }
 
 void copying::stored(spi::settlement& what) {
+    if (what.poison_key) who_->poisoned(std::string(what.item.msg.key().value_or("")));
     if (who_->let_go(what.item.tag, release_kind::ack)) return;
     // Its channel went meanwhile: the original comes back, and is then only acknowledged.
     what.kind = spi::settlement_kind::complete;
-    if (who_->plan().lost) who_->plan().lost->answered(what);
+    who_->answer_later(what);
 }
 
 void copying::fail(std::size_t index, const error& cause) {

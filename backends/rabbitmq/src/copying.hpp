@@ -4,7 +4,7 @@
 
 namespace shove::rabbitmq_backend {
 
-/// Carries out the settlements of one batch that need a copy. Lives until the last one has its fate.
+/// Carries out the settlements of one batch that need something stored first: a copy, or a note. Lives until the last one has its fate.
 class copying : public std::enable_shared_from_this<copying> {
 public:
     using finished = spi::callback<void(std::vector<spi::failed_settlement>)>;
@@ -23,6 +23,7 @@ private:
     };
     void publish(outbound what);
     void wait_in_delay_queue(std::size_t index);
+    void keep(std::size_t index);
     void published(const std::vector<std::size_t>& which, const std::vector<spi::publish_result>& results);
     void publish_bare(std::size_t index);
     /// The copy is stored: lets the original go.

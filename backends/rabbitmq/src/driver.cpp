@@ -1,6 +1,9 @@
 #include "driver.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "publish_batch.hpp"
@@ -14,6 +17,12 @@ constexpr std::chrono::seconds patience{30};
 constexpr std::size_t longest_tag = 200;
 constexpr std::size_t largest_prefetch = 65'535;
 
+/// Stands for one broker of one process.
+std::string fresh_name() {
+    std::random_device source;
+    return std::to_string(::getpid()) + "-" + std::to_string(source()) + std::to_string(source());
+}
+
 error missing(const std::string& queue) {
     return {errc::unknown_queue,
             "queue '" + queue + "' is not on this RabbitMQ virtual host; declare its topic first"};
@@ -22,7 +31,10 @@ error missing(const std::string& queue) {
 }  // namespace
 
 driver::driver(std::shared_ptr<const rabbitmq::config> settings, std::shared_ptr<shove::clock> time)
-    : settings_(std::move(settings)), clock_(std::move(time)), capabilities_(rabbitmq::capabilities) {
+    : settings_(std::move(settings)),
+      clock_(std::move(time)),
+      capabilities_(rabbitmq::capabilities),
+      process_(fresh_name()) {
     shared_.settings = settings_;
     shared_.asking = std::make_shared<control>(settings_);
     shared_.publishing = std::make_shared<outlet>(settings_);
@@ -86,6 +98,12 @@ consumer_plan driver::plan_for(const spi::source& from, const std::string& queue
         return plan;
     }
     plan.queue = queue;
+    if (from.shard) {
+        plan.shard = true;
+        plan.process = process_;
+        plan.publishing = shared_.publishing;
+        plan.key_exchange = hash_exchange(from.topology->reader_queue);
+    }
     plan.repair = [weak = std::weak_ptr(known_), queue] {
         if (const auto known = weak.lock()) known->repair(queue);
     };

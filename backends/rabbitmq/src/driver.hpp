@@ -40,6 +40,7 @@ private:
     const std::shared_ptr<const rabbitmq::config> settings_;
     const std::shared_ptr<shove::clock> clock_;
     const spi::capabilities capabilities_;
+    const std::string process_;
     shared_parts shared_;
     std::shared_ptr<topologies> known_;
     mutable std::mutex mutex_;  ///< Guards all below.

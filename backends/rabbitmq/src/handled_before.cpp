@@ -1,7 +1,5 @@
 #include "handled_before.hpp"
 
-#include <array>
-
 #include "connection.hpp"
 #include "deaths.hpp"
 #include "wire_names.hpp"
@@ -14,9 +12,8 @@ static_assert(again_note.starts_with(wire_names::driver_prefix));
 
 }  // namespace
 
-std::span<const header> notes_of(copy_kind kind) noexcept {
-    static const std::array<header, 1> again{header{again_note, header_value(true)}};
-    return kind == copy_kind::again ? std::span<const header>(again) : std::span<const header>();
+headers handled_before_note() {
+    return {{again_note, header_value(true)}};
 }
 
 bool handled_before(const amqp_basic_properties_t& properties) noexcept {

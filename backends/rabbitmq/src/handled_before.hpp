@@ -4,14 +4,10 @@
 
 #include <amqp.h>
 
-#include <span>
-
-#include "outlet.hpp"
-
 namespace shove::rabbitmq_backend {
 
-/// What is written beside a copy, so that who reads it knows.
-std::span<const header> notes_of(copy_kind kind) noexcept;
+/// Written beside the copy of a message that may have been handled.
+headers handled_before_note();
 
 /// Whether a message is a copy of one that was handled: ours says so, the Rust library's has waited in a hold queue.
 bool handled_before(const amqp_basic_properties_t& properties) noexcept;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shard_record.hpp"
+
 namespace shove::rabbitmq_backend {
 
 std::string readers_exchange(const std::string& queue) {
@@ -39,6 +41,10 @@ void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_ty
         queue.dead_letter_key = dead;
         queue.single_active = true;
         made.queues.push_back(std::move(queue));
+        auto state = queue_of(state_queue(shard), type);
+        state.single_active = true;
+        made.queues.push_back(std::move(state));
+        made.queues.push_back(queue_of(poison_queue(shard), type));
         made.bindings.push_back({hash, shard, "1", false});
     }
 }

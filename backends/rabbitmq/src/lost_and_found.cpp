@@ -54,6 +54,11 @@ bool lost_and_found::answered(spi::settlement& how) {
     return settled;
 }
 
+void lost_and_found::remember(spi::settlement how) {
+    lost(how.item.msg.id());
+    answered(how);
+}
+
 bool lost_and_found::empty() const {
     const std::lock_guard lock(mutex_);
     return known_.empty();

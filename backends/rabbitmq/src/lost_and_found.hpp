@@ -30,6 +30,8 @@ public:
     std::optional<spi::settlement> answer_for(const std::string& id);
     /// The call has ended. True: the message had come back, and is settled; false: it is not back.
     bool answered(spi::settlement& how);
+    /// The call has ended, and its message is lost: should it come back, it needs no other one.
+    void remember(spi::settlement how);
     bool empty() const;
 
 private:

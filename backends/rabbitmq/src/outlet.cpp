@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "control.hpp"
-#include "handled_before.hpp"
 #include "refusal.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -134,9 +133,9 @@ void outlet::send_some(connection& on) {
 
 bool outlet::send(connection& on, const std::shared_ptr<under_way>& of, std::size_t index) {
     const auto& what = of->what.parcels[index];
-    const auto properties = writer_.write(
-        what.msg, what.past,
-        {.room = on.header_room(), .user = settings_->user, .notes = notes_of(what.kind)});
+    notes_.assign(what.notes.begin(), what.notes.end());
+    const auto properties =
+        writer_.write(what.msg, what.past, {.room = on.header_room(), .user = settings_->user, .notes = notes_});
     if (!properties) {
         give_fate(*of, index, spi::publish_status::failed, properties.error());
         return false;

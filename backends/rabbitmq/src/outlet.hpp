@@ -21,18 +21,12 @@ struct route {
     bool mandatory = true;   ///< Where no queue takes it, that is an error.
 };
 
-/// What a copy is to whoever reads it.
-enum class copy_kind : std::uint8_t {
-    first,  ///< The message itself, or its dead letter.
-    again,  ///< It may have been handled before.
-};
-
 /// One message to be published.
 struct parcel {
     message msg;
     std::shared_ptr<const route> to;
     const spi::history* past = nullptr;  ///< Lives until `shipment::done`.
-    copy_kind kind = copy_kind::first;
+    headers notes{};                     ///< The driver's own, beside the message's.
 };
 
 /// Messages to be published, in order, and who wants to know what became of them.
@@ -112,6 +106,7 @@ private:
     std::string returned_why_;        ///< Of the message being returned.
     std::size_t returned_left_ = 0;   ///< Bytes of its body still to come.
     properties_writer writer_;
+    std::vector<header> notes_;
     link link_;
 };
 

@@ -40,22 +40,30 @@ void subscription::settle(std::vector<spi::settlement> batch,
     std::vector<spi::settlement> copies;
     std::vector<spi::failed_settlement> failed;
     for (auto& what : batch) {
-        const bool copied =
-            what.kind == spi::settlement_kind::delay || what.kind == spi::settlement_kind::dead_letter;
-        if (copied) {
+        const bool stored_first =
+            what.kind != spi::settlement_kind::complete && what.kind != spi::settlement_kind::release;
+        if (stored_first) {
             copies.push_back(std::move(what));
+            continue;
+        }
+        if (what.kind == spi::settlement_kind::release && who_->plan().shard) {
+            who_->put_back(std::move(what.item));
             continue;
         }
         const auto how =
             what.kind == spi::settlement_kind::release ? release_kind::requeue : release_kind::ack;
         if (who_->let_go(what.item.tag, how)) continue;
-        if (who_->plan().lost && who_->plan().lost->answered(what)) continue;
+        if (who_->answer_later(what)) continue;
         failed.push_back({std::move(what), error(errc::lease_lost, "the channel of a delivery from '" + routes_->place +
                                                                        "' was lost before it was settled")});
     }
     who_->flush();
     if (copies.empty()) return done(std::move(failed));
     std::make_shared<copying>(shared_, routes_, who_, std::move(copies), std::move(failed), std::move(done))->start();
+}
+
+void subscription::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
+    who_->isolate(tag, std::move(done));
 }
 
 void subscription::close(spi::callback<void(error)> done) {

@@ -39,6 +39,7 @@ public:
     void cancel_receive() override;
     void settle(std::vector<spi::settlement> batch,
                 spi::callback<void(std::vector<spi::failed_settlement>)> done) override;
+    void isolate(std::uint64_t tag, spi::callback<void(error)> done) override;
     void close(spi::callback<void(error)> done) override;
 
 private:

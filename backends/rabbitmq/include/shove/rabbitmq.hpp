@@ -70,6 +70,8 @@ struct rabbitmq {
         .several_processes = true,
         .delayed_publish = true,
         .any_delay = true,
+        .key_order = true,
+        .keeps_keys = true,
         .broadcast = true,
         .reader_groups = true,
         .external_topology = true,
