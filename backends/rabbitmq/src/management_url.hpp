@@ -2,24 +2,29 @@
 
 #include <shove/error.hpp>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace shove::rabbitmq_backend {
 
-/// Where the management API is.
-struct management_address {
-    bool encrypted = false;  ///< https.
-    std::string host;        ///< Without brackets.
-    std::uint16_t port = 0;  ///< As written, else 80 or 443.
-    std::string path;        ///< What stands before `/api`, without a slash at its end; mostly empty.
+/// A base URL of the management API, taken apart.
+struct management_url {
+    bool tls = false;
+    std::string host;    ///< A name or an address, without the brackets of IPv6.
+    std::string port;    ///< Digits.
+    std::string prefix;  ///< Path before `/api`: empty, or `/like/this`.
+
+    /// `host:port`, for the `Host` header.
+    std::string authority() const;
+    /// `http://host:port`, for people.
+    std::string origin() const;
 };
 
-/// Reads `http://host:15672` or `https://host/prefix`.
-/// @return  `errc::invalid_argument` for anything else, user information, a query or a fragment too. The detail does
-/// not
-///          show the text: it may hold a password.
-result<management_address> read_management_url(std::string_view url);
+/// Takes a base URL apart.
+/// @par Errors  `errc::invalid_argument`, with the remedy; the URL is not in the text.
+result<management_url> parse_management_url(std::string_view url);
+
+/// `a/b c` as `a%2Fb%20c`: all but letters, digits and `-._~` is encoded.
+std::string percent_encoded(std::string_view segment);
 
 }  // namespace shove::rabbitmq_backend
