@@ -96,9 +96,9 @@ error check_management(const rabbitmq::config& it) {
     }
     if (it.management_user.empty() && !it.management_password.empty())
         return wrong("management_password needs management_user");
-    const auto where = read_management_url(it.management);
+    const auto where = parse_management_url(it.management);
     if (!where) return where.error();
-    if (where->encrypted || is_loopback(where->host) || it.allow_plaintext_credentials) return {};
+    if (where->tls || is_loopback(where->host) || it.allow_plaintext_credentials) return {};
     return wrong("user and password would go to the management API at '" + where->host +
                  "' unencrypted; use https:// or, where the network is trusted, allow_plaintext_credentials=true");
 }

@@ -15,7 +15,7 @@ std::string server_text(const rabbitmq::address& where, bool tls) {
 
 std::string management_text(const rabbitmq::config& it) {
     if (it.management.empty()) return "none";
-    const auto where = read_management_url(it.management);
+    const auto where = parse_management_url(it.management);
     return where ? it.management : "invalid";  // an invalid one may hold a password
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "check_config.hpp"
-#include "management_url.hpp"
 
 namespace shove::rabbitmq_test {
 
@@ -106,17 +105,6 @@ TEST(config_test, is_shown_without_passwords) {
     it.tls = true;
     EXPECT_EQ(redacted(it).find("secret"), std::string::npos);
     EXPECT_NE(redacted(it).find("localhost:5671"), std::string::npos);
-}
-
-TEST(config_test, reads_where_the_management_api_is) {
-    const auto where = read_management_url("https://[::1]:15671/behind/proxy/").value();
-    EXPECT_TRUE(where.encrypted);
-    EXPECT_EQ(where.host, "::1");
-    EXPECT_EQ(where.port, 15'671);
-    EXPECT_EQ(where.path, "/behind/proxy");
-    EXPECT_EQ(read_management_url("http://h").value().port, 80);
-    EXPECT_EQ(read_management_url("https://h/").value().port, 443);
-    EXPECT_EQ(read_management_url("https://h/").value().path, "");
 }
 
 }  // namespace
