@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -152,7 +153,16 @@ bool connection::has_input() const noexcept {
 }
 
 bool connection::next(amqp_frame_t& into) {
-    const int status = amqp_simple_wait_frame_noblock(state_.get(), &into, &at_once);
+    return take_next(into, at_once);
+}
+
+bool connection::wait_next(amqp_frame_t& into, std::chrono::steady_clock::time_point until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    return take_next(into, timeval_of(std::max(left, std::chrono::milliseconds(0))));
+}
+
+bool connection::take_next(amqp_frame_t& into, const timeval& patience) {
+    const int status = amqp_simple_wait_frame_noblock(state_.get(), &into, &patience);
     if (status == AMQP_STATUS_TIMEOUT) return false;
     check(status, "reading");
     if (into.channel == 0 && into.frame_type == AMQP_FRAME_METHOD &&

@@ -4,6 +4,7 @@
 #include <shove/rabbitmq.hpp>
 
 #include <amqp.h>
+#include <sys/time.h>
 
 #include <chrono>
 #include <cstddef>
@@ -60,6 +61,8 @@ public:
     bool has_input() const noexcept;
     /// Takes the next frame if one is there; also does what heartbeats ask for. Never waits.
     bool next(amqp_frame_t& into);
+    /// As `next`, but waits for one. False: none came in time.
+    bool wait_next(amqp_frame_t& into, std::chrono::steady_clock::time_point until);
     /// Frees what the frames of a channel pointed to, unless some are still queued.
     void forget_frames(amqp_channel_t channel) noexcept;
 
@@ -104,6 +107,7 @@ private:
     connection(handle state, std::string peer) : state_(std::move(state)), peer_(std::move(peer)) {}
     void log_in(const rabbitmq::config& settings, std::string_view purpose);
     void read_facts();
+    bool take_next(amqp_frame_t& into, const timeval& patience);
     const void* call_any(amqp_channel_t channel, amqp_method_number_t id, void* method, amqp_method_number_t answer);
     [[noreturn]] void fail(int status, const char* doing) const;
     void check(int status, const char* doing) const {

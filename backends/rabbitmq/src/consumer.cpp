@@ -54,7 +54,9 @@ std::vector<spi::delivery> consumer::take(std::size_t max) {
     const auto count = std::min(max, ready_.size());
     batch.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-        handed_.emplace(ready_.front().tag, ready_.front().msg);
+        const auto& item = ready_.front();
+        handed_.emplace(item.tag, item.msg);
+        if (item.past && item.past->crashes > 0) suspects_[item.tag] = item.past->crashes;
         batch.push_back(std::move(ready_.front()));
         ready_.pop_front();
     }
@@ -74,6 +76,14 @@ void consumer::cancel_receive() {
 
 bool consumer::let_go(std::uint64_t tag, release_kind how) {
     const std::lock_guard lock(mutex_);
+    if (!alone_.empty()) {
+        const auto ran = alone_.find(tag);
+        if (ran != alone_.end()) {
+            plan_.notes->ended(ran->second);
+            alone_.erase(ran);
+        }
+    }
+    if (!suspects_.empty()) suspects_.erase(tag);
     const auto at = handed_.find(tag);
     if (at == handed_.end()) return false;
     if (ledger_) ledger_->drop(at->second);
@@ -81,6 +91,11 @@ bool consumer::let_go(std::uint64_t tag, release_kind how) {
     if (how == release_kind::requeue && !receiving_) wanted_ = false;
     handed_.erase(at);
     return true;
+}
+
+bool consumer::holds(std::uint64_t tag) const {
+    const std::lock_guard lock(mutex_);
+    return handed_.contains(tag);
 }
 
 bool consumer::answer_later(spi::settlement& how) {
@@ -116,16 +131,44 @@ void consumer::keep(const spi::settlement& what, spi::callback<void(error)> done
 void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
     std::shared_ptr<shard_ledger> book;
     message msg;
+    std::uint32_t crashes = 1;
     {
         const std::lock_guard lock(mutex_);
         const auto at = handed_.find(tag);
-        if (open_ && at != handed_.end()) {
-            book = ledger_;
-            msg = at->second;
-        }
+        if (at != handed_.end()) msg = at->second;
+        if (open_) book = ledger_;
+        if (const auto known = suspects_.find(tag); known != suspects_.end()) crashes = known->second;
+        if (msg && plan_.notes) alone_[tag] = record_id(msg);
     }
-    if (!book) return done({});
+    if (msg && plan_.notes) return plan_.notes->alone(record_id(msg), crashes, std::move(done));
+    if (!msg || !book) return done({});
     book->write_alone(msg, std::move(done));
+}
+
+void consumer::give_back(std::vector<spi::delivery> items, unique_function<void()> done) {
+    std::vector<std::string> ids;
+    std::vector<std::uint64_t> tags;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& item : items) {
+            // A suspect stays one: it is nothing new to anybody.
+            if (!suspects_.contains(item.tag)) ids.push_back(record_id(item.msg));
+            tags.push_back(item.tag);
+        }
+        ++giving_back_;
+    }
+    auto go = [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
+        for (const auto tag : tags)
+            self->let_go(tag, release_kind::requeue);
+        {
+            const std::lock_guard lock(self->mutex_);
+            --self->giving_back_;
+        }
+        self->flush();
+        done();
+    };
+    if (!plan_.notes || ids.empty()) return go();
+    plan_.notes->give_back(ids, std::move(go));
 }
 
 std::vector<parcel> consumer::poison(const std::string& key) {
@@ -146,6 +189,7 @@ void consumer::leave(spi::callback<void(error)> done) {
         const std::lock_guard lock(mutex_);
         if (!departing_ && !leaving_) {
             departing_ = true;
+            wanted_ = false;
             left_ = std::move(done);
             done = nullptr;
             waiting = std::exchange(receiving_, nullptr);
@@ -157,6 +201,7 @@ void consumer::leave(spi::callback<void(error)> done) {
     if (done) return done({});
     if (waiting) waiting(error(errc::cancelled));
     if (never) never(error(errc::cancelled));
+    if (!plan_.shard) return flush();  // see depart_when_done
     if (!book) return depart();
     book->leave(in_order, [self = shared_from_this()] { self->depart(); });
 }
@@ -169,6 +214,12 @@ void consumer::depart() {
     flush();
 }
 
+void consumer::depart_when_done(const connection& on) {
+    const std::lock_guard lock(mutex_);
+    const bool done = departing_ && !consuming_ && giving_back_ == 0 && ops_.empty() && !on.has_input();
+    if (done) leaving_ = true;
+}
+
 std::size_t consumer::unsettled() const {
     const std::lock_guard lock(mutex_);
     return ready_.size() + handed_.size() + ops_.size();
@@ -178,7 +229,7 @@ std::size_t consumer::unsettled() const {
 
 bool consumer::leaving() const {
     const std::lock_guard lock(mutex_);
-    return leaving_;
+    return leaving_ || (departing_ && !attached_);
 }
 
 void consumer::attach(connection& on) {
@@ -197,6 +248,7 @@ void consumer::attach(connection& on) {
     {
         const std::lock_guard lock(mutex_);
         ++epoch_;
+        attached_ = true;
         done = std::exchange(started_, nullptr);
     }
     if (done) done({});
@@ -227,19 +279,32 @@ void consumer::pause(connection& on) {
     consuming_ = false;
 }
 
+/// All that the engine has not got. With the lock held.
+void consumer::take_all(std::deque<spi::delivery>& into) {
+    into.swap(ready_);
+    std::ranges::move(std::exchange(arrived_, {}), std::back_inserter(into));
+    for (auto* some : {&unclear_, &looked_up_, &judged_}) {
+        for (auto& item : *some) {
+            suspects_.emplace(item.tag, 1);  // whoever gets it looks it up
+            into.push_back(std::move(item));
+        }
+        some->clear();
+    }
+}
+
 void consumer::follow_demand(connection& on) {
     bool wanted = false;
     std::deque<spi::delivery> unwanted;
     {
         const std::lock_guard lock(mutex_);
         wanted = wanted_;
-        if (!wanted) unwanted.swap(ready_);
+        if (!wanted) take_all(unwanted);
+        for (const auto& item : unwanted)
+            handed_.emplace(item.tag, item.msg);
     }
     if (wanted != consuming_) wanted ? resume(on) : pause(on);
-    for (const auto& item : unwanted) {
-        on.requeue(channel_, number_of(item.tag), false);
-        window_.gone(number_of(item.tag));
-    }
+    if (unwanted.empty()) return;
+    give_back({std::make_move_iterator(unwanted.begin()), std::make_move_iterator(unwanted.end())}, [] {});
 }
 
 /// The queue of a subscription to a broadcast: goes with the connection.
@@ -287,7 +352,11 @@ void consumer::delivered() {
     item.past = std::move(read.past);
     item.tag = tag_of(number_);
     item.redelivered = redelivered_ || (!plan_.dead && handled_before(*parts.properties));
-    if (redelivered_ && is_known(item)) arrived_.pop_back();
+    if (!redelivered_) return;
+    if (is_known(item)) return arrived_.pop_back();
+    if (!plan_.notes) return;
+    unclear_.push_back(std::move(item));
+    arrived_.pop_back();
 }
 
 bool consumer::is_known(const spi::delivery& item) {
@@ -330,6 +399,7 @@ bool consumer::apply(std::uint64_t tag, spi::settlement& how) {
 }
 
 void consumer::work(connection& on) {
+    look_up_unclear();
     if (plan_.shard) {
         admit();
     } else {
@@ -337,6 +407,7 @@ void consumer::work(connection& on) {
     }
     hand_over();
     send_ops(on);
+    if (!plan_.shard) depart_when_done(on);
     bool broken = false;
     {
         const std::lock_guard lock(mutex_);
@@ -368,6 +439,48 @@ void consumer::hand_over() {
         }
     }
     if (waiting) waiting(std::move(batch));
+}
+
+void consumer::look_up_unclear() {
+    bool ask = false;
+    std::vector<spi::delivery> judged;
+    {
+        const std::lock_guard lock(mutex_);
+        judged.swap(judged_);
+        ask = looked_up_.empty() && !unclear_.empty();
+        if (ask) looked_up_.swap(unclear_);
+    }
+    std::ranges::move(judged, std::back_inserter(arrived_));
+    if (!ask) return;
+    plan_.notes->read([weak = weak_from_this(), epoch = epoch_](const crash_notes::findings& found) {
+        if (const auto self = weak.lock()) self->notes_read(epoch, found);
+    });
+}
+
+void consumer::notes_read(std::uint64_t epoch, const crash_notes::findings& found) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (epoch != epoch_) return;
+        for (auto& item : looked_up_) {
+            judge(item, found);
+            judged_.push_back(std::move(item));
+        }
+        looked_up_.clear();
+    }
+    flush();
+}
+
+/// With the lock held.
+void consumer::judge(spi::delivery& item, const crash_notes::findings& found) {
+    const auto at = found.find(record_id(item.msg));
+    const auto own = at == found.end() ? 0U : at->second.crashes;
+    const bool innocent = own == 0 && at != found.end() && at->second.given_back;
+    const auto before = item.past ? item.past->crashes : 0U;
+    const auto crashes = innocent ? before : std::max({before, own, 1U});
+    if (crashes == 0) return;
+    if (!item.past) item.past = std::make_unique<spi::history>();
+    item.past->crashes = crashes;
+    suspects_[item.tag] = crashes;
 }
 
 void consumer::admit() {
@@ -434,6 +547,7 @@ void consumer::lost(const error& why) {
     channel_ = 0;
     consuming_ = false;
     arrived_.clear();
+    unclear_.clear();
     receive_done waiting;
     std::vector<std::string> in_hand;
     std::vector<op> unsent;
@@ -442,6 +556,11 @@ void consumer::lost(const error& why) {
     {
         const std::lock_guard lock(mutex_);
         ++epoch_;
+        attached_ = false;
+        looked_up_.clear();
+        judged_.clear();
+        suspects_.clear();
+        alone_.clear();
         book = std::exchange(ledger_, nullptr);
         if (std::exchange(open_, false)) told = error(errc::lease_lost, why.message());
         broken_ = false;

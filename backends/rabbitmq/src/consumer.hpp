@@ -12,6 +12,7 @@
 
 #include "ack_window.hpp"
 #include "assembler.hpp"
+#include "crash_notes.hpp"
 #include "intake.hpp"
 #include "lost_and_found.hpp"
 #include "shard_ledger.hpp"
@@ -31,6 +32,7 @@ struct consumer_plan {
     std::string process;  ///< Of this broker: a new name each time.
     std::shared_ptr<outlet> publishing;  ///< Of a shard: for its ledger.
     std::shared_ptr<lost_and_found> lost;
+    std::shared_ptr<crash_notes> notes;  ///< Null: deaths are not counted.
     /// The queue is not there. Has it made again, if it was made here; may do that later.
     std::function<void()> repair;
 };
@@ -52,8 +54,12 @@ public:
 
     void receive(std::size_t max, spi::callback<void(result<std::vector<spi::delivery>>)> done);
     void cancel_receive();
+    /// Gives deliveries back that nobody has begun, and says so first. `done` is called once they are on their way.
+    void give_back(std::vector<spi::delivery> items, unique_function<void()> done);
     /// Lets a delivery go. False: its channel is gone, and it with it.
     bool let_go(std::uint64_t tag, release_kind how);
+    /// Whether a delivery is in this process's hands, by this channel.
+    bool holds(std::uint64_t tag) const;
     /// A call has ended, and `let_go` was too late. True: its message is settled all the same; it had come back.
     bool answer_later(spi::settlement& how);
     /// Sends what `let_go` has noted.
@@ -95,6 +101,7 @@ private:
     void consume(connection& on);
     /// Has the server push, or not, as the engine wants: what is given back during a drain would come again at once.
     void follow_demand(connection& on);
+    void take_all(std::deque<spi::delivery>& into);
     void pause(connection& on);
     void resume(connection& on);
     void declare_own_queue(connection& on);
@@ -103,12 +110,18 @@ private:
     bool is_known(const spi::delivery& item);
     bool apply(std::uint64_t tag, spi::settlement& how);
     void hand_over();
+    /// What was delivered before, and is not known here, waits for the notes.
+    void look_up_unclear();
+    void notes_read(std::uint64_t epoch, const crash_notes::findings& found);
+    void judge(spi::delivery& item, const crash_notes::findings& found);
     /// Of a shard: what came before its state is known waits; what comes then is told of it.
     void admit();
     void open_ledger();
     void ledger_heard(std::uint64_t epoch, const error& why);
     std::shared_ptr<shard_ledger> ledger() const;
     void depart();
+    /// Leaves as soon as all that nobody has begun is given back.
+    void depart_when_done(const connection& on);
     void send_ops(connection& on);
     std::vector<spi::delivery> take(std::size_t max);
     std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
@@ -127,9 +140,15 @@ private:
     std::size_t receive_max_ = 0;
     std::optional<error> failure_;  ///< For the next receive.
     bool wanted_ = true;            ///< Deliveries are; false between the end of a receive and the next one, in a drain.
+    bool attached_ = false;   ///< There is a channel.
     bool departing_ = false;  ///< `leave` was called.
     bool leaving_ = false;
     spi::callback<void(error)> left_;
+    std::size_t giving_back_ = 0;                             ///< Notes of it under way.
+    std::vector<spi::delivery> looked_up_;                    ///< Wait for notes that are being read.
+    std::vector<spi::delivery> judged_;                       ///< Their notes are read.
+    std::unordered_map<std::uint64_t, std::uint32_t> suspects_;  ///< Crashes by tag.
+    std::unordered_map<std::uint64_t, std::string> alone_;       ///< By tag: runs alone, and that is written down.
     std::shared_ptr<shard_ledger> ledger_;
     bool open_ = false;    ///< The ledger is read.
     bool broken_ = false;  ///< It is lost: the shard is given up.
@@ -145,6 +164,7 @@ private:
     std::string exchange_;
     std::string routing_key_;
     std::vector<spi::delivery> arrived_;
+    std::vector<spi::delivery> unclear_;  ///< Delivered before, by whom is not known.
     bool cancelled_ = false;  ///< By the server.
     unsigned refusals_ = 0;
 };

@@ -50,7 +50,7 @@ arguments arguments_of(const queue_layout& what, std::uint32_t server_major) {
     if (what.ttl) made.add("x-message-ttl", what.ttl->count());
     if (what.unused) made.add("x-expires", what.unused->count());
     if (what.single_active) made.add_true("x-single-active-consumer");
-    if (quorum && what.ttl) {
+    if (quorum && what.ttl && what.dead_letter_key) {
         // What expires leaves only when its next queue has confirmed it.
         made.add("x-dead-letter-strategy", "at-least-once");
         made.add("x-overflow", "reject-publish");

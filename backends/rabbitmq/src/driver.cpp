@@ -107,6 +107,9 @@ consumer_plan driver::plan_for(const spi::source& from, const std::string& queue
     plan.repair = [weak = std::weak_ptr(known_), queue] {
         if (const auto known = weak.lock()) known->repair(queue);
     };
+    if (!plan.dead && !plan.shard) {
+        plan.notes = std::make_shared<crash_notes>(shared_.asking, shared_.publishing, queue);
+    }
     const std::lock_guard lock(mutex_);
     auto& lost = lost_[queue];
     if (!lost) lost = std::make_shared<lost_and_found>();

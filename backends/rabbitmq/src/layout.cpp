@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crash_notes.hpp"
 #include "shard_record.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -58,6 +59,9 @@ void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_typ
         made.queues.push_back(queue_of(topology.queue, type));
         made.bindings.push_back({readers_exchange(topology.queue), topology.queue, topology.queue, false});
     }
+    auto notes = queue_of(notes_queue(topology.reader_queue), type);
+    notes.ttl = note_life;
+    made.queues.push_back(std::move(notes));
     for (const auto& tier : topology.holds) {
         auto hold = queue_of(tier.queue, type);
         hold.dead_letter_key = topology.reader_queue;

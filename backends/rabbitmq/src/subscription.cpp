@@ -38,6 +38,7 @@ void subscription::cancel_receive() {
 void subscription::settle(std::vector<spi::settlement> batch,
                           spi::callback<void(std::vector<spi::failed_settlement>)> done) {
     std::vector<spi::settlement> copies;
+    std::vector<spi::delivery> returned;
     std::vector<spi::failed_settlement> failed;
     for (auto& what : batch) {
         const bool stored_first =
@@ -46,20 +47,27 @@ void subscription::settle(std::vector<spi::settlement> batch,
             copies.push_back(std::move(what));
             continue;
         }
-        if (what.kind == spi::settlement_kind::release && who_->plan().shard) {
-            who_->put_back(std::move(what.item));
+        if (what.kind == spi::settlement_kind::release && who_->holds(what.item.tag)) {
+            if (who_->plan().shard) {
+                who_->put_back(std::move(what.item));
+            } else {
+                returned.push_back(std::move(what.item));
+            }
             continue;
         }
-        const auto how =
-            what.kind == spi::settlement_kind::release ? release_kind::requeue : release_kind::ack;
-        if (who_->let_go(what.item.tag, how)) continue;
+        if (what.kind == spi::settlement_kind::complete && who_->let_go(what.item.tag, release_kind::ack)) continue;
         if (who_->answer_later(what)) continue;
         failed.push_back({std::move(what), error(errc::lease_lost, "the channel of a delivery from '" + routes_->place +
                                                                        "' was lost before it was settled")});
     }
     who_->flush();
-    if (copies.empty()) return done(std::move(failed));
-    std::make_shared<copying>(shared_, routes_, who_, std::move(copies), std::move(failed), std::move(done))->start();
+    auto rest = [shared = shared_, routes = routes_, who = who_, copies = std::move(copies), failed = std::move(failed),
+                 done = std::move(done)]() mutable {
+        if (copies.empty()) return done(std::move(failed));
+        std::make_shared<copying>(shared, routes, who, std::move(copies), std::move(failed), std::move(done))->start();
+    };
+    if (returned.empty()) return rest();
+    who_->give_back(std::move(returned), std::move(rest));
 }
 
 void subscription::isolate(std::uint64_t tag, spi::callback<void(error)> done) {

@@ -70,6 +70,7 @@ struct rabbitmq {
         .several_processes = true,
         .delayed_publish = true,
         .any_delay = true,
+        .crash_budget = true,
         .key_order = true,
         .keeps_keys = true,
         .broadcast = true,
