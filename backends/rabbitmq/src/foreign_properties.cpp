@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "field.hpp"
@@ -47,13 +49,29 @@ bool is_taken(amqp_flags_t flag, const taken_properties& taken) noexcept {
            (flag == AMQP_BASIC_CONTENT_TYPE_FLAG && taken.content_type) || (flag == AMQP_BASIC_TYPE_FLAG && taken.type);
 }
 
-bool restore_text(std::string_view name, const header_value& value, std::string_view user,
+/// False if the property would mean something else to a reader than the header does.
+bool may_be_text(amqp_flags_t flag, std::string_view value, const restore_rules& rules) noexcept {
+    switch (flag) {
+        case AMQP_BASIC_EXPIRATION_FLAG:
+            return false;
+        case AMQP_BASIC_USER_ID_FLAG:
+            return value == rules.user;
+        case AMQP_BASIC_CONTENT_TYPE_FLAG:
+        case AMQP_BASIC_TYPE_FLAG:
+            return value.empty();
+        case AMQP_BASIC_MESSAGE_ID_FLAG:
+            return value.empty() || rules.has_id;
+        default:
+            return true;
+    }
+}
+
+bool restore_text(std::string_view name, const header_value& value, const restore_rules& rules,
                   amqp_basic_properties_t& into) noexcept {
     const auto* property = std::ranges::find(texts, name, &text_property::name);
     const bool is_bytes = value.type() == header_type::text || value.type() == header_type::binary;
     if (property == texts.end() || !is_bytes || value.bytes().size() > 255) return false;
-    if ((into._flags & property->flag) != 0 || property->flag == AMQP_BASIC_EXPIRATION_FLAG) return false;
-    if (property->flag == AMQP_BASIC_USER_ID_FLAG && value.bytes() != user) return false;
+    if ((into._flags & property->flag) != 0 || !may_be_text(property->flag, value.bytes(), rules)) return false;
     into.*(property->member) = bytes_of(value.bytes());
     into._flags |= property->flag;
     return true;
@@ -69,18 +87,20 @@ bool restore_priority(const header_value& value, amqp_basic_properties_t& into) 
     return true;
 }
 
-bool restore_timestamp(const header_value& value, amqp_basic_properties_t& into) {
-    if ((into._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0) return false;
-    if (value.type() == header_type::integer && *value.as_integer() >= 0) {
-        into.timestamp = static_cast<std::uint64_t>(*value.as_integer());
-    } else if (value.type() == header_type::foreign) {
-        pool memory;
-        amqp_field_value_t field{};
-        if (!decode_field(value.bytes(), memory, field) || field.kind != AMQP_FIELD_KIND_TIMESTAMP) return false;
-        into.timestamp = field.value.u64;
-    } else {
-        return false;
-    }
+std::optional<std::uint64_t> timestamp_in(const header_value& value) {
+    if (value.type() == header_type::integer && *value.as_integer() >= 0)
+        return static_cast<std::uint64_t>(*value.as_integer());
+    pool memory;
+    amqp_field_value_t field{};
+    if (value.type() != header_type::foreign || !decode_field(value.bytes(), memory, field)) return std::nullopt;
+    return field.kind == AMQP_FIELD_KIND_TIMESTAMP ? std::optional(field.value.u64) : std::nullopt;
+}
+
+bool restore_timestamp(const header_value& value, const restore_rules& rules, amqp_basic_properties_t& into) {
+    const auto seconds = timestamp_in(value);
+    if (!seconds || (into._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0) return false;
+    if (!rules.has_time && is_time_of_publishing(*seconds)) return false;
+    into.timestamp = *seconds;
     into._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
     return true;
 }
@@ -101,12 +121,17 @@ void show_properties(const amqp_basic_properties_t& from, const taken_properties
     }
 }
 
-bool restore_property(const header& from, std::string_view user, amqp_basic_properties_t& into) {
+bool restore_property(const header& from, const restore_rules& rules, amqp_basic_properties_t& into) {
     if (!from.name.starts_with(wire_names::property_prefix)) return false;
     const auto name = from.name.substr(wire_names::property_prefix.size());
     if (name == priority_name) return restore_priority(from.value, into);
-    if (name == timestamp_name) return restore_timestamp(from.value, into);
-    return restore_text(name, from.value, user, into);
+    if (name == timestamp_name) return restore_timestamp(from.value, rules, into);
+    return restore_text(name, from.value, rules, into);
+}
+
+bool is_time_of_publishing(std::uint64_t timestamp) noexcept {
+    constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 1'000'000;
+    return timestamp > 0 && timestamp <= last;
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -5,6 +5,7 @@
 #include <amqp.h>
 #include <amqp_framing.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace shove::rabbitmq_backend {
@@ -21,9 +22,20 @@ struct taken_properties {
 /// the delivery mode, and those in `taken`.
 void show_properties(const amqp_basic_properties_t& from, const taken_properties& taken, headers& into);
 
-/// Makes such a header the property again that it was. Not these: `expiration`, which would end the copy, and a
-/// `user-id` other than `user`, which the broker refuses; they stay headers.
+/// True if a message can hold this timestamp, in seconds, as the time of its publishing; 0 means none.
+bool is_time_of_publishing(std::uint64_t timestamp) noexcept;
+
+/// What decides whether a header may become a property.
+struct restore_rules {
+    std::string_view user;  ///< The connection's: the only one that the broker takes as `user-id`.
+    bool has_id = false;    ///< The message has an id of its own.
+    bool has_time = false;  ///< It has a time of publishing of its own.
+};
+
+/// Makes such a header the property again that it was. Not these: `expiration`, which would end the copy; a `user-id`
+/// other than `user`, which the broker refuses; and what a reader would take for a part of the message that it has not.
+/// They stay headers.
 /// @return  False for any other header, and where the property is set already.
-bool restore_property(const header& from, std::string_view user, amqp_basic_properties_t& into);
+bool restore_property(const header& from, const restore_rules& rules, amqp_basic_properties_t& into);
 
 }  // namespace shove::rabbitmq_backend

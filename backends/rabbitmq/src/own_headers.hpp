@@ -18,7 +18,8 @@ public:
     static constexpr std::size_t count = 14;
 
     /// Reads one header; of several of one name, the first that makes sense counts.
-    /// @return  False if its name is none of ours, or for a value that makes no sense there: such a header is one of the
+    /// @return  False if its name is none of ours, or for a value that makes no sense there: such a header is one of
+    /// the
     ///          other client's, and stays in the message.
     bool take(std::string_view name, const amqp_field_value_t& value);
 

@@ -1,6 +1,5 @@
 #include "wire_in.hpp"
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,14 +81,13 @@ std::string_view text_of(const amqp_basic_properties_t& from, amqp_flags_t flag,
 
 /// When it was published; `own` is the finer of the two that a message may tell.
 wall_time published_at(const amqp_basic_properties_t& from, const std::optional<wall_time>& own, bool& taken) {
-    constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 1'000'000;
     const bool told = (from._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0;
     if (own) {
         const auto us = own->time_since_epoch().count();
         taken = told && us > 0 && static_cast<std::uint64_t>(us) / 1'000'000 == from.timestamp;
         return *own;
     }
-    taken = told && from.timestamp > 0 && from.timestamp <= last;
+    taken = told && is_time_of_publishing(from.timestamp);
     if (!taken) return {};
     return wall_time(std::chrono::seconds(static_cast<std::int64_t>(from.timestamp)));
 }

@@ -59,11 +59,11 @@ bool properties_writer::is_written(std::string_view name) const noexcept {
                        [&](const auto& entry) { return view_of(entry.key) == name; });
 }
 
-void properties_writer::add_header(const header& from, char letter, const outgoing_context& context) {
+void properties_writer::add_header(const header& from, char letter, const restore_rules& rules) {
     if (from.name.starts_with("x-shove-")) {
         if (from.name == wire_names::types || from.name.starts_with(wire_names::driver_prefix)) return;
         if (from.name == wire_names::unnamed) return add("", to_field(from.value, letter, memory_));
-        if (restore_property(from, context.user, properties_)) return;
+        if (restore_property(from, rules, properties_)) return;
     }
     if (is_written(from.name) && !wire_names::is_brokers(from.name)) return;
     const auto name =
@@ -71,8 +71,10 @@ void properties_writer::add_header(const header& from, char letter, const outgoi
     add(name, to_field(from.value, letter, memory_));
 }
 
-error properties_writer::add_headers(headers_view all, const outgoing_context& context) {
+error properties_writer::add_headers(const message& msg, const outgoing_context& context) {
+    const auto all = msg.headers();
     if (all.empty()) return {};
+    const restore_rules rules{context.user, !msg.id(id_).empty(), msg.published_at() != wall_time{}};
     type_memory types(all);
     std::size_t index = 0;
     for (const auto& one : all) {
@@ -80,7 +82,7 @@ error properties_writer::add_headers(headers_view all, const outgoing_context& c
             return {errc::too_large,
                     "a header's name has " + std::to_string(one.name.size()) + " bytes; RabbitMQ takes at most 255"};
         }
-        add_header(one, types.letter_of(index++, one.name), context);
+        add_header(one, types.letter_of(index++, one.name), rules);
     }
     return {};
 }
@@ -156,7 +158,7 @@ result<const amqp_basic_properties_t*> properties_writer::write(const message& m
     for (const auto& note : context.notes)
         add(note.name, to_field(note.value, 0, memory_));
     set_properties(msg);
-    if (auto cause = add_headers(msg.headers(), context)) return cause;
+    if (auto cause = add_headers(msg, context)) return cause;
     complete_properties(msg);
     set_headers();
     if (auto cause = fit(context.room)) return cause;

@@ -14,6 +14,7 @@
 
 #include "content_header.hpp"
 #include "deaths.hpp"
+#include "foreign_properties.hpp"
 #include "pool.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -47,8 +48,8 @@ private:
     void add_error_text(std::string_view name, std::string_view text);
     void add_parts(const message& msg);
     void add_history(const spi::history& past);
-    error add_headers(headers_view all, const outgoing_context& context);
-    void add_header(const header& from, char letter, const outgoing_context& context);
+    error add_headers(const message& msg, const outgoing_context& context);
+    void add_header(const header& from, char letter, const restore_rules& rules);
     bool is_written(std::string_view name) const noexcept;
     void set_properties(const message& msg);
     void complete_properties(const message& msg);

@@ -170,6 +170,31 @@ TEST(foreign_test, two_ids_stay_two) {
     EXPECT_EQ(read(copy->properties()).msg.id(), "ours");
 }
 
+TEST(foreign_test, a_header_that_only_looks_like_a_property_changes_no_part_of_the_message) {
+    table_builder it;
+    it.add("x-shove-amqp-content-type", bytes('S', "forged"))
+        .add("x-shove-amqp-type", bytes('S', "forged"))
+        .add("x-shove-amqp-message-id", bytes('S', "forged"))
+        .add("x-shove-amqp-timestamp", number('T', 5));
+    const auto copy = copy_of(it.properties());
+    EXPECT_EQ(foreign_table(copy->properties()), foreign_table(it.properties()));
+    const auto made = read(copy->properties());
+    EXPECT_EQ(made.msg.id(), "");
+    EXPECT_EQ(made.msg.type(), "");
+    EXPECT_EQ(made.msg.published_at(), wall_time{});
+}
+
+TEST(foreign_test, a_property_comes_before_a_header_that_bears_its_name) {
+    table_builder it;
+    it.add("x-shove-amqp-reply-to", bytes('S', "forged"));
+    auto p = it.properties();
+    p._flags |= AMQP_BASIC_REPLY_TO_FLAG;
+    p.reply_to = bytes_of("real");
+    const auto copy = copy_of(p);
+    EXPECT_EQ(view_of(copy->properties().reply_to), "real");
+    EXPECT_EQ(foreign_table(copy->properties()), foreign_table(p));
+}
+
 TEST(foreign_test, a_copy_does_not_go_where_the_original_was_copied_to) {
     std::vector<amqp_field_value_t> elsewhere{bytes('S', "audit")};
     table_builder it;

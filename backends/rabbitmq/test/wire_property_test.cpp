@@ -97,7 +97,8 @@ message any_message(field_source& source) {
         auto name = any_bytes(255);
         if (name.empty() || is_reserved_header(name)) name = "n";
         auto shown = show_field(source.any(), scratch);
-        if (shown.letter != 0) shown.value = any_text(10);  // of our own messages only the plain types
+        const auto text = any_text(10);
+        if (shown.letter != 0) shown.value = text;  // of our own messages only the plain types
         mine.add(name, shown.value);
     }
     parts.id = id;
