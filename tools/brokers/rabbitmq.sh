@@ -12,7 +12,7 @@ first_port[rabbitmq-faults]=10
 rabbitmq_start() {
     local name=$1 d=$dir/$1
     if pid "$name" >/dev/null; then
-        [ "$(rabbitmq_state "$name")" != stopped ] || rabbitmq_start_app "$name"
+        [ "$(rabbitmq_state "$name" 2>/dev/null)" != stopped ] || rabbitmq_start_app "$name"
         return 0
     fi
     command -v /usr/lib/rabbitmq/bin/rabbitmq-server erl_call >/dev/null || die "RabbitMQ is missing; run tools/install-deps.sh test"
