@@ -71,7 +71,7 @@ public:
 
     /// SIGKILL. Durable queues and persistent messages outlive it.
     void kill() const { broker_.kill(); }
-    /// Starts it unless it runs; returns when it serves: 7 to 13 seconds.
+    /// Starts it unless it runs; returns when it serves: 8 to 13 seconds.
     void up() const { broker_.up(); }
     void restart() const;
     /// SIGSTOP: connections stay open, and nothing answers.
