@@ -14,7 +14,7 @@
 # or one of its instances: rabbitmq, which tests share, and rabbitmq-faults, for tests that break their broker.
 #
 # BROKERS_DIR        state: data, logs, certificates, pids; default build/brokers
-# BROKERS_PORT_BASE  every port is this plus less than 100; default: the first of 21000, 21100, … that is free
+# BROKERS_PORT_BASE  every port is this plus less than 100; default: a free hundred from 21000 to 32000
 # BROKERS_TIMEOUT    seconds that a start may take; default 120
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -42,12 +42,14 @@ free_from() {
 }
 # The base is chosen once and kept until `down` of the last broker, so that a killed one comes back where it was.
 choose_base() {
-    local base
+    local base first
     if [ -s "$dir/base" ]; then
         [ "${BROKERS_PORT_BASE:-$(<"$dir/base")}" = "$(<"$dir/base")" ] || die "brokers of $dir use the ports from $(<"$dir/base"); 'down' first"
         return 0
     fi
-    for base in ${BROKERS_PORT_BASE:-$(seq 21000 100 31900)}; do
+    # Each folder begins to look elsewhere, so that two that start at the same time do not choose the same.
+    first=$((21000 + $(cksum <<<"$dir" | cut -d ' ' -f 1) % 110 * 100))
+    for base in ${BROKERS_PORT_BASE:-$(seq $first 100 31900) $(seq 21000 100 $first)}; do
         free_from "$base" && { echo "$base" >"$dir/base"; return 0; }
     done
     die "no free ports from ${BROKERS_PORT_BASE:-21000 to 32000}; set BROKERS_PORT_BASE"
@@ -86,7 +88,7 @@ spawn() {
         exec setsid "$@" >>"$dir/$name/log/$process.log" 2>&1 </dev/null
     ) &
     child=$!
-    echo "$child $(birth "$child")" >"$dir/$name/$process.pid"
+    echo "$child $(birth "$child" || true)" >"$dir/$name/$process.pid"
 }
 send() { # SIGNAL NAME [PROCESS]
     local number

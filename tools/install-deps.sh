@@ -12,7 +12,8 @@ test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
       prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
       sqlite3 doxygen graphviz python3 binutils git groff-base
-      default-jre-headless maven)
+      default-jre-headless maven
+      rabbitmq-server librabbitmq-dev amqp-tools curl openssl)
 
 case "${1:-run}" in
     run)  wanted=("${run[@]}") ;;
@@ -50,6 +51,13 @@ fi
 echo "install-deps: installing ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# Servers are not started when they are installed: the tests start their own (tools/brokers.sh).
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+    trap 'rm -f "$log"; "${as_root[@]}" rm -f $policy' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+    "${as_root[@]}" chmod 755 $policy
+fi
 apt() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" \
         </dev/null >"$log" 2>&1

@@ -81,6 +81,22 @@ export TSAN_OPTIONS="suppressions=$PWD/tools/tsan.supp:halt_on_error=1:second_de
 # The gate repeats itself: properties run on one seed. `long` and a run by hand take a new one each time.
 [ "${1:-all}" != all ] || export RC_PARAMS=${RC_PARAMS:-seed=20261129}
 
+# ---- brokers ------------------------------------------------------------------------------------
+# They run from the first step that needs them to the end, whatever the end is. Those that ran before are left alone.
+brokers=(rabbitmq rabbitmq-faults)
+need_brokers() {
+    if ! tools/brokers.sh status "${brokers[@]}" >/dev/null; then
+        trap stop_brokers EXIT
+        echo "brokers: ${brokers[*]}"
+        tools/brokers.sh wipe "${brokers[@]}" && tools/brokers.sh up "${brokers[@]}" || return 1
+    fi
+    eval "$(tools/brokers.sh env)"
+}
+# Killed: nobody asks for their data any more. Their logs stay in build/brokers.
+stop_brokers() {
+    tools/brokers.sh kill "${brokers[@]}" && tools/brokers.sh down "${brokers[@]}" || true
+}
+
 # ---- steps --------------------------------------------------------------------------------------
 step_tree() { check tree tools/check-tree.sh; }
 
@@ -92,14 +108,14 @@ step_format() { need clang-format-16 && check format format_ok; }
 format_ok() { sources | xargs -r clang-format-16 --dry-run --Werror 2>&1 | head -n 60; return "${PIPESTATUS[1]}"; }
 
 step_release() {
-    need g++-12 && build release && run_ctest release -LE 'long|package' &&
+    need g++-12 && build release && need_brokers && run_ctest release -LE 'long|package' &&
         check capabilities python3 tools/capability_matrix.py build/release.ctest.xml
 }
 step_quick() { need g++-12 && build release && run_ctest release -L unit; }
 step_shared() { need g++-12 && build shared && run_ctest shared -L unit; }
-step_asan() { need clang++-16 && build asan && run_ctest asan -L 'unit|conformance' -E '^(command|example)'; }
+step_asan() { need clang++-16 && build asan && need_brokers && run_ctest asan -L 'unit|conformance' -E '^(command|example)'; }
 # Of the backends, ThreadSanitizer runs the in-process one: SQLite is not instrumented.
-step_tsan() { need clang++-16 && build tsan && run_ctest tsan -L 'unit|conformance' -E '^(sqlite|command|example)'; }
+step_tsan() { need clang++-16 && build tsan && need_brokers && run_ctest tsan -L 'unit|conformance' -E '^(sqlite|command|example)'; }
 step_package() { need pkg-config && build release && run_ctest release -L package; }
 step_fuzz() { need clang++-16 && build asan && fuzzers asan "${FUZZ_SECONDS:-10}"; }
 
@@ -136,13 +152,14 @@ docs_ok() {
 step_cost() { need g++-12 && COMPILE_COST_LIMIT=4.7 check compile-cost tools/compile-cost.sh; }
 
 step_soak() {
-    need g++-12 && build release || return 1
+    need g++-12 && build release && need_brokers || return 1
     local jobs=1  # one after another: each wants the machine for itself
     run_ctest release -L long -R soak
 }
 
 step_long() {
     local rc=0
+    need_brokers || rc=1
     build release && run_ctest release -L long || rc=1
     configure=(-DSHOVE_BUILD_CLI=ON -DSHOVE_BUILD_EXAMPLES=ON)
     build asan && run_ctest asan -LE package || rc=1

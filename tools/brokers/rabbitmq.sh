@@ -2,6 +2,8 @@
 #
 #   stop-app NAME, start-app NAME   the broker without its process: connections are closed, its ports refuse
 #   alarm NAME set|clear            a memory alarm: publishers are blocked
+#   flush NAME                      writes what was declared to disk; by itself RabbitMQ is up to some seconds late, and a
+#                                   queue that was declared just before a kill may be lost, with what was confirmed in it
 #   eval NAME EXPRESSION            an Erlang expression in the node; prints what it gives
 #
 # shellcheck shell=bash disable=SC2154
@@ -12,7 +14,7 @@ first_port[rabbitmq-faults]=10
 rabbitmq_start() {
     local name=$1 d=$dir/$1
     if pid "$name" >/dev/null; then
-        [ "$(rabbitmq_state "$name")" != stopped ] || rabbitmq_start_app "$name"
+        [ "$(rabbitmq_state "$name" 2>/dev/null)" != stopped ] || rabbitmq_start_app "$name"
         return 0
     fi
     command -v /usr/lib/rabbitmq/bin/rabbitmq-server erl_call >/dev/null || die "RabbitMQ is missing; run tools/install-deps.sh test"
@@ -73,6 +75,7 @@ rabbitmq_ready() { [ "$(rabbitmq_state "$1")" = ready ]; }
 
 rabbitmq_stop_app() { rabbitmq_eval "$1" 'ok = rabbit:stop()' >/dev/null; }
 rabbitmq_start_app() { rabbitmq_eval "$1" 'ok = rabbit:start()' >/dev/null; }
+rabbitmq_flush() { rabbitmq_patience=10 rabbitmq_eval "$1" 'dumped = mnesia:dump_log()' >/dev/null; }
 rabbitmq_alarm() {
     local limit
     case ${2:-} in

@@ -95,6 +95,11 @@ rabbitmq_faults::rabbitmq_faults() : rabbitmq_server("rabbitmq-faults") {
     broker_.restore();
 }
 
+void rabbitmq_faults::kill() const {
+    broker_.control("flush");
+    broker_.kill();
+}
+
 void rabbitmq_faults::restart() const {
     kill();
     up();

@@ -69,9 +69,12 @@ class rabbitmq_faults : public rabbitmq_server {
 public:
     rabbitmq_faults();
 
-    /// SIGKILL. Durable queues and persistent messages outlive it.
-    void kill() const { broker_.kill(); }
-    /// Starts it unless it runs; returns when it serves: 7 to 13 seconds.
+    /// SIGKILL. Durable queues and persistent messages outlive it: declarations are written to disk first.
+    void kill() const;
+    /// SIGKILL at once. A queue declared within the last seconds may be lost, with what was confirmed in it: RabbitMQ
+    /// 3.10 recovers some declarations as if they had not ended (seen 2 times of 14).
+    void kill_unprepared() const { broker_.kill(); }
+    /// Starts it unless it runs; returns when it serves: 8 to 13 seconds.
     void up() const { broker_.up(); }
     void restart() const;
     /// SIGSTOP: connections stay open, and nothing answers.
