@@ -37,10 +37,7 @@ int handle_until_empty(backend_store& store, const child_arguments& told) {
         return ack;
     });
     group.start();
-    eventually("nothing left", [&] {
-        const auto depth = broker.depth(crash_queue);
-        return depth.ready + depth.in_flight + depth.delayed == 0;
-    });
+    eventually("nothing left", lasting(child_unseen, [&] { return is_empty(broker.depth(crash_queue)); }));
     return group.stop(10s).exit_code();
 }
 

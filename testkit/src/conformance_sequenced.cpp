@@ -72,13 +72,6 @@ void expect_order(const Bodies& bodies) {
     }
 }
 
-void wait_done(stage& on, const runtime_topic& topic) {
-    eventually("nothing left", [&] {
-        const auto depth = on.broker().depth(topic);
-        return depth.ready + depth.in_flight + depth.delayed == 0;
-    });
-}
-
 void order_per_key(stage& on) {
     const auto topic = sequenced(on);
     const std::vector<std::string> keys{"a", "b", "c", "d", "e"};
@@ -88,7 +81,7 @@ void order_per_key(stage& on) {
     EXPECT_EQ(handler.wait(200).size(), 200U);
     expect_order(payloads(handler.all()));
     EXPECT_TRUE(consuming.stop().clean());
-    wait_done(on, topic);
+    on.wait_empty(topic);
 }
 
 void order_through_retries(stage& on) {
@@ -108,7 +101,7 @@ void order_through_retries(stage& on) {
         EXPECT_GE(number_of(call.payload), before) << call.payload;
         before = number_of(call.payload);
     }
-    wait_done(on, topic);
+    on.wait_empty(topic);
 }
 
 void order_through_defer(stage& on) {
@@ -136,7 +129,7 @@ void one_key_waits_alone(stage& on) {
     auto consuming = on.consume(topic, handler);
     eventually("the other key is done", [&] { return consuming.stats(queue_of(topic)).acked == 3; });
     EXPECT_TRUE(consuming.stop().clean()) << "a drain waits for no retry";
-    EXPECT_EQ(on.broker().depth(topic).ready, 3U);
+    eventually("all three are back", [&] { return on.broker().depth(topic).ready == 3; });
 }
 
 void a_retry_survives_the_drain(stage& on) {
@@ -169,7 +162,7 @@ void skip_goes_on(stage& on) {
     const auto letters = on.take_dead(topic, 1);
     EXPECT_EQ(letters.front().payload, body_of("a", 3));
     EXPECT_EQ(letters.front().key, "a");
-    wait_done(on, topic);
+    on.wait_empty(topic);
 }
 
 void fail_all_poisons_the_key(stage& on) {
@@ -188,7 +181,7 @@ void fail_all_poisons_the_key(stage& on) {
     EXPECT_EQ(reasons,
               (std::map<std::string, std::string>{
                   {body_of("a", 3), "rejected"}, {body_of("a", 4), "poisoned"}, {body_of("a", 5), "poisoned"}}));
-    wait_done(on, topic);
+    on.wait_empty(topic);
 }
 
 void poison_outlives_the_group_until_released(stage& on) {
@@ -231,7 +224,7 @@ void a_second_group_waits_for_the_shards(stage& on) {
     fill(on, topic, {"a", "b", "c", "d"}, 2);
     second.wait(8);
     EXPECT_TRUE(two.stop().clean());
-    wait_done(on, topic);
+    on.wait_empty(topic);
 }
 
 void the_fence_rises(stage& on) {
@@ -274,7 +267,7 @@ void stop_leaves_nothing_out_of_order(stage& on) {
         EXPECT_TRUE(consuming.stop().clean());
     }
     auto consuming = on.consume(topic, handler);
-    wait_done(on, topic);
+    on.wait_empty(topic);
     EXPECT_TRUE(consuming.stop().clean());
     expect_order(payloads(handler.all()));
     std::set<std::string> different;
@@ -304,10 +297,7 @@ int handle_in_order(backend_store& store, const child_arguments& told) {
         },
         how);
     group.start();
-    eventually("nothing left", [&] {
-        const auto depth = broker.depth(killed_topic());
-        return depth.ready + depth.in_flight + depth.delayed == 0;
-    });
+    eventually("nothing left", lasting(child_unseen, [&] { return is_empty(broker.depth(killed_topic())); }));
     return group.stop(10s).exit_code();
 }
 

@@ -121,11 +121,17 @@ std::vector<seen> stage::take_dead(const runtime_topic& topic, std::size_t n) {
     return taker.all();
 }
 
+bool is_empty(const spi::queue_depth& depth) noexcept {
+    return depth.ready + depth.in_flight + depth.delayed == 0;
+}
+
 void stage::wait_empty(std::string_view queue) {
-    eventually("queue empty: " + std::string(queue), [&] {
-        const auto depth = broker().depth(queue);
-        return depth.ready + depth.in_flight + depth.delayed == 0;
-    });
+    eventually("queue empty: " + std::string(queue),
+               lasting(factory().unseen, [&] { return is_empty(broker().depth(queue)); }));
+}
+
+void stage::wait_empty(const runtime_topic& topic) {
+    eventually("nothing left", lasting(factory().unseen, [&] { return is_empty(broker().depth(topic)); }));
 }
 
 void stage::wait_ready(std::string_view queue, std::uint64_t n) {

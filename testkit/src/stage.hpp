@@ -161,6 +161,7 @@ public:
     std::vector<seen> take_dead(const runtime_topic& topic, std::size_t n);
     /// Waits until nothing is ready, in flight or delayed in a queue.
     void wait_empty(std::string_view queue);
+    void wait_empty(const runtime_topic& topic);
     void wait_ready(std::string_view queue, std::uint64_t n);
 
     /// Closes the broker. Where a body, a header's value or a secret of the factory was told to people or programs so
@@ -196,6 +197,26 @@ std::vector<std::string> payloads(const std::vector<seen>& from);
 /// Options with one thing set.
 publish_options delayed(milliseconds delay);
 publish_options expiring(milliseconds expires_in, milliseconds delay = milliseconds(0));
+/// Whether nothing is there, in hands or on its way.
+bool is_empty(const spi::queue_depth& depth) noexcept;
+
+/// What holds only once `holds` was seen to for so long. (real time: what is not seen cannot be waited for)
+template <class Condition>
+auto lasting(std::chrono::milliseconds time, Condition holds) {
+    return [time, holds = std::move(holds), since = std::optional<std::chrono::steady_clock::time_point>()]() mutable {
+        if (!holds()) {
+            since.reset();
+            return false;
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (!since) since = now;
+        return now - *since >= time;
+    };
+}
+
+/// How long a process of its own, which cannot ask `backend_factory::unseen`, looks before it believes a queue empty.
+inline constexpr std::chrono::milliseconds child_unseen{200};
+
 /// The main queue's name.
 inline const std::string& queue_of(const runtime_topic& topic) {
     return topic.topology->queue;

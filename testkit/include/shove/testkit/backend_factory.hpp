@@ -2,6 +2,7 @@
 
 #include <shove/broker.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -39,6 +40,8 @@ struct backend_factory {
     std::function<std::unique_ptr<backend_store>(std::size_t capacity)> make_bounded_store{};
     /// Restarts the broker behind a store while clients are connected; null: there is none to restart.
     std::function<void(backend_store&)> restart_broker{};
+    /// A message that the broker moves from queue to queue, or gives back, may be in no count for so long.
+    std::chrono::milliseconds unseen{0};
     /// Delays and leases follow `broker_options::clock`.
     bool injected_clock = false;
     /// Passwords and tokens of its stores' configurations, of four bytes or more. The suite fails where one is told.
