@@ -75,10 +75,21 @@ void intake::work(connection& on) {
         if (who.what->number() == 0) {
             if (who.next_try <= now) attach(on, who);
         } else if (!who.what->leaving()) {
-            who.what->work(on);
+            work_on(on, who);
         }
     }
     remove(&on);
+}
+
+/// One whose channel goes thereby tries again a little later, and the others are not disturbed.
+void intake::work_on(connection& on, member& who) {
+    constexpr std::chrono::milliseconds pause{200};
+    try {
+        who.what->work(on);
+    } catch (const channel_failed& failed) {
+        who.what->lost(failed.cause);
+    }
+    if (who.what->number() == 0) who.next_try = std::chrono::steady_clock::now() + pause;
 }
 
 /// Lets those go that leave, or could not come.

@@ -64,6 +64,7 @@ private:
     void ended() override;
     void take_new();
     void attach(connection& on, member& who);
+    void work_on(connection& on, member& who);
     void remove(connection* on);
 
     mutable std::mutex mutex_;
