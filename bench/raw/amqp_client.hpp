@@ -34,8 +34,8 @@ public:
     bool next(amqp_frame_t& into, int patience_ms);
     /// Whether a frame can be had without asking the socket.
     bool has_input() const noexcept;
-    /// Frees what the frames so far pointed to.
-    void forget_frames() noexcept { amqp_maybe_release_buffers(state_.get()); }
+    /// Frees what a channel's frames pointed to. Not of all channels: for each it would look through what is queued.
+    void forget_frames(std::uint16_t channel) noexcept { amqp_maybe_release_buffers_on_channel(state_.get(), channel); }
 
 private:
     struct destroy {

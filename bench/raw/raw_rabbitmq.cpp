@@ -70,7 +70,7 @@ private:
                 confirm(told.delivery_tag, told.multiple != 0);
                 wait = false;
             }
-            on_.forget_frames();
+            on_.forget_frames(1);
             if (!on_.has_input()) break;
         }
     }
@@ -148,7 +148,7 @@ private:
         into_.add();
         const auto each = std::clamp<std::uint64_t>(plan_.prefetch / 4U, 1, 64);
         if (++from.unacked >= each) acknowledge(number);
-        on_.forget_frames();
+        on_.forget_frames(number);
     }
     void acknowledge(std::uint16_t number) {
         auto& what = channels_[number - 1U];
