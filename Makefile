@@ -4,7 +4,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 bin := build/release/bin
 
-.PHONY: help run build test test-quick test-long soak compare compare-metrics compile-cost docs format tidy clean deps deps-test
+.PHONY: help run build test test-quick test-long soak compare compare-metrics interop compile-cost docs format tidy clean deps deps-test
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -37,11 +37,14 @@ test-long: deps-test ## Long fuzzing, soak and crash ledgers, the whole sanitize
 soak: deps-test ## Ten minutes of load: exact counts, order, flat memory (SHOVE_SOAK_S=SECONDS each)
 	@tools/test.sh soak
 
-compare: build ## Side by side with the peers (builds them: 5 to 35 minutes once)
-	@python3 bench/compare.py
+compare: build ## Side by side with the peers (builds them: 5 to 35 minutes once; BACKEND=rabbitmq: on that broker)
+	@python3 bench/compare.py $(if $(BACKEND),--only $(BACKEND))
 
 compare-metrics: build ## What metrics cost: on beside off (no peers needed)
 	@python3 bench/compare.py --only metrics
+
+interop: build ## Exchanges messages with the Rust peer and others (BACKEND=rabbitmq)
+	@python3 bench/interop $(if $(BACKEND),--backend $(BACKEND))
 
 compile-cost: deps ## CPU seconds that the README's tour costs a user to compile
 	@cmake --preset release >/dev/null

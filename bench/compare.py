@@ -2,15 +2,16 @@
 """Ours beside the peers, in interleaved rounds: prints one table, writes build/compare/results.{json,md}.
 
     bench/compare.py [--rounds N] [--only WORD[,WORD...]] [--quick] [--list]
+    bench/compare.py --only rabbitmq      beside the Rust peer and rabbitmq-c, on a broker that is started
 
 Builds the peers once (5 to 35 minutes) into build/peers or $CARGO_TARGET_DIR. Each round runs every case on
 both sides, so that what else runs on the machine meets both; a ratio is taken within a round.
 """
 import argparse
+import contextlib
 import json
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -18,12 +19,14 @@ import time
 from pathlib import Path
 
 import compare_cases
+import compare_rabbitmq
+import peer_programs
+from real_broker import RabbitMq
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
 OUT = ROOT / "build/compare"
-PEERS = {"rust-shove": ("rust-peer", ["--no-default-features"]), "rullst-bench": ("rullst-bench", ["--ignore-rust-version"])}
-PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite"]
+PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite", "shove-bench-raw-rabbitmq"]
 
 
 def run(command, **more):
@@ -31,38 +34,31 @@ def run(command, **more):
     subprocess.run([str(word) for word in command], check=True, **more)
 
 
-def build_ours():
+def build_ours(used):
     run(["cmake", "--preset", "release", "-DSHOVE_BUILD_BENCH=ON"], cwd=ROOT, stdout=subprocess.DEVNULL)
-    run(["cmake", "--build", "build/release", "--target", *PROGRAMS], cwd=ROOT)
-
-
-def build_peers():
-    """The peers' programs by name. Built from a copy, because cargo writes beside the sources."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "build/peers/target"))
-    programs = {}
-    for folder, (name, options) in PEERS.items():
-        programs[name] = target / "release" / name
-        if programs[name].exists():
-            continue
-        if not shutil.which("cargo"):
-            sys.exit("compare: the peers need cargo (Rust 1.95 or newer) once; it is not here")
-        copy = ROOT / "build/peers" / folder
-        shutil.copytree(ROOT / "bench/peers" / folder, copy, dirs_exist_ok=True)
-        run(["cargo", "build", "--release", *options], cwd=copy, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
-    return programs
+    run(["cmake", "--build", "build/release", "--target", *used], cwd=ROOT)
 
 
 class Runner:
     """Runs the programs and reads their JSON lines."""
 
-    def __init__(self, peers):
+    def __init__(self, peers, broker):
         self.programs = {name: BIN / name for name in PROGRAMS} | peers
+        self.broker = broker
         self.runs = []
+        self.kept = {}  # results of this round, by command
+
+    def begin_round(self):
+        self.kept.clear()
 
     def measure(self, command):
         name, *words = command
-        words = [str(OUT) if word == compare_cases.FOLDER else str(word) for word in words]
+        words = [str(word).replace(compare_cases.FOLDER, str(OUT)) for word in words]
+        if self.broker:
+            words = [word.replace(compare_cases.BROKER, self.broker.url) for word in words]
         done = subprocess.run([str(self.programs[name]), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=900)
+        if self.broker:
+            self.broker.remove("shove-bench-", "peer-bench-", "raw-bench-")
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode != 0 or not lines:
             raise RuntimeError(f"{name} {' '.join(words)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
@@ -70,9 +66,24 @@ class Runner:
         self.runs.append({"command": [name, *words], "result": line})
         return line
 
+    def measure_once(self, command):
+        key = tuple(command)
+        if key not in self.kept:
+            try:
+                self.kept[key] = self.measure(command)
+            except (RuntimeError, subprocess.TimeoutExpired) as e:
+                self.kept[key] = e
+        if isinstance(self.kept[key], Exception):
+            raise self.kept[key]
+        return self.kept[key]
+
     def best(self, side, lower_is_better):
         """The value of a side in this round: its best setting."""
-        values = [side.value([self.measure(c) for c in commands]) for commands in side.settings]
+        measure = self.measure_once if side.once else self.measure
+        found = [[measure(c) for c in commands] for commands in side.settings]
+        if side.rank:
+            return side.value(max(found, key=side.rank))
+        values = [side.value(lines) for lines in found]
         return min(values) if lower_is_better else max(values)
 
 
@@ -175,31 +186,24 @@ def arguments():
     parser.add_argument("--only", default="", help="cases whose key contains one of these words")
     parser.add_argument("--quick", action="store_true", help="a tenth of the messages, one round: to see that it works")
     parser.add_argument("--list", action="store_true", help="list the cases")
-    parser.add_argument("--no-build", action="store_true", help="take our programs as they are")
+    parser.add_argument("--no-build", action="store_true", help="take all programs as they are")
     return parser.parse_args()
 
 
-def main():
-    options = arguments()
-    cases = compare_cases.cases(options.quick)
+def chosen_cases(options):
+    """Those that are asked for; of a broker's only if its name is among the words."""
     words = [w for w in options.only.split(",") if w]
-    cases = [c for c in cases if not words or any(w in c.key for w in words)]
-    if options.list:
-        for case in cases:
-            print(f"{case.key:24} {case.title}")
-        return 0
-    rounds = options.rounds or (1 if options.quick else 5)
-    if not options.no_build:
-        build_ours()
-    sides = [side for case in cases for side in (case.ours, case.peer) if side]
-    used = {command[0] for side in sides for commands in side.settings for command in commands}
-    peers = {name for name, _ in PEERS.values()}
-    runner = Runner(build_peers() if used & peers else {})
-    OUT.mkdir(parents=True, exist_ok=True)
+    all_cases = compare_cases.cases(options.quick) + compare_rabbitmq.cases(options.quick)
+    return [c for c in all_cases
+            if (any(w in c.key for w in words) if words else not c.broker) and (not c.broker or any(w.startswith(c.broker) for w in words))]
+
+
+def measure_all(cases, rounds, runner):
     about = machine()
     tallies = [Tally(case) for case in cases]
     try:
         for number in range(rounds):
+            runner.begin_round()
             for tally in tallies:
                 print(f"round {number + 1} of {rounds}: {tally.case.title}", file=sys.stderr)
                 tally.round(runner)
@@ -209,6 +213,25 @@ def main():
     print_table(table(tallies))
     print(f"\n{write_results(tallies, about, rounds, runner)}\nwritten: build/compare/results.md, build/compare/results.json")
     return 1 if any(t.errors for t in tallies) else 0
+
+
+def main():
+    options = arguments()
+    cases = chosen_cases(options)
+    if options.list:
+        for case in cases:
+            print(f"{case.key:24} {case.title}")
+        return 0
+    sides = [side for case in cases for side in (case.ours, case.peer) if side]
+    used = {command[0] for side in sides for commands in side.settings for command in commands}
+    if not options.no_build:
+        build_ours(sorted(used & set(PROGRAMS)))
+    broker = next((case.broker for case in cases if case.broker), None)
+    peers = peer_programs.find(sorted(used & set(peer_programs.PEERS)), broker, not options.no_build)
+    OUT.mkdir(parents=True, exist_ok=True)
+    rounds = options.rounds or (1 if options.quick else 5)
+    with RabbitMq() if broker else contextlib.nullcontext() as started:
+        return measure_all(cases, rounds, Runner(peers, started))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 FOLDER = "{folder}"  # stands for a folder on the disk under test
+BROKER = "{broker}"  # stands for the URL of the broker under test
 SQLITE_ROUND_TRIPS = 300  # one fsync each: a second or more
 
 
@@ -19,6 +20,8 @@ class Side:
     """One side of a case. Each setting is a list of commands; `value` makes one number of their results."""
     settings: list
     value: Callable = lambda lines: lines[-1]["msgs_per_s"]
+    rank: Optional[Callable] = None  # of the results: the setting where it is highest counts, whatever its `value`
+    once: bool = False               # a command is run once a round, whichever cases ask for it
 
 
 @dataclass
@@ -31,6 +34,7 @@ class Case:
     limit: Optional[float] = None   # our best value, at most
     lower_is_better: bool = False
     unit: str = "messages/s"
+    broker: Optional[str] = None    # needs that one, and is measured only if asked for by name
 
     def target_text(self):
         if self.limit is not None:

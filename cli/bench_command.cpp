@@ -27,8 +27,10 @@ constexpr const char* examples =
     "  shove bench --url memory: --mode e2e --messages 200000 --rate 20000\n"
     "  shove bench --url memory: --mode sequenced --shards 4 --keys 1000000 --messages 1000000\n"
     "  shove bench --url sqlite:bench.db --mode publish --publishers 32 --messages 20000\n"
+    "  shove bench --url 'amqp://localhost?queues=classic' --prefetch 200 --concurrent\n"
     "\n"
-    "SQLite is measured in a file of its own beside the one named, which is removed afterwards.\n"
+    "SQLite is measured in a file of its own beside the one named, which is removed afterwards. On a broker\n"
+    "the queues of a run are new, named shove-bench-..., and stay there.\n"
     "Exit code: 0 measured, 1 an error, 3 not everything was handled within --timeout.";
 
 /// An option that takes one of the names of an enum.
@@ -137,7 +139,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
     options->plan.url = "memory:";
     auto* command = app.add_subcommand("bench", "Measure publishing, consuming or both, in one process");
     command->footer(examples);
-    command->add_option("--url", options->plan.url, "Where: memory: or sqlite:FILE")
+    command->add_option("--url", options->plan.url, "Where: memory:, sqlite:FILE or amqp://HOST")
         ->envname("SHOVE_URL")
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print one JSON line");

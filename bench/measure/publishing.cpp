@@ -1,8 +1,8 @@
 #include "publishing.hpp"
 
-#include "ordered.hpp"
 #include "pacer.hpp"
 #include "process.hpp"
+#include "topics.hpp"
 
 #include <exception>
 #include <span>

@@ -1,6 +1,6 @@
 #include "readers.hpp"
 
-#include "ordered.hpp"
+#include "topics.hpp"
 
 #include <shove/async.hpp>
 

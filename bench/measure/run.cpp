@@ -1,11 +1,11 @@
 #include "run.hpp"
 
 #include "board.hpp"
-#include "ordered.hpp"
 #include "process.hpp"
 #include "publishing.hpp"
 #include "readers.hpp"
 #include "target.hpp"
+#include "topics.hpp"
 
 #include <shove/metrics.hpp>
 #include <shove/open.hpp>
@@ -38,9 +38,9 @@ unsigned threads_of(const plan& what) {
 /// One run, step by step; the report fills up on the way.
 class measurement {
 public:
-    explicit measurement(const plan& what)
+    measurement(const plan& what, const target& where)
         : plan_(what),
-          target_(what),
+          target_(where),
           broker_(open(target_.url(), options_of(what))),
           board_(what.mode == mode::publish ? 0 : what.messages,
                  what.mode == mode::sequenced ? places_of_keys(what) : std::vector<std::uint64_t>()),
@@ -71,7 +71,7 @@ private:
     void finish();
 
     const plan& plan_;
-    target target_;
+    const target& target_;
     any_broker broker_;
     board board_;
     readers readers_;
@@ -193,8 +193,9 @@ void measurement::finish() {
 }  // namespace
 
 report run(const plan& what) {
-    if (what.mode == mode::sequenced) shape_ordered_samples(what);
-    return measurement(what).take();
+    const target where(what);
+    shape_topics(what, where.queue());
+    return measurement(what, where).take();
 }
 
 }  // namespace shove::bench

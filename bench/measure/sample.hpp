@@ -4,7 +4,6 @@
 
 #include <boost/describe/class.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -18,10 +17,6 @@ struct sample {
     std::string body;
 };
 BOOST_DESCRIBE_STRUCT(sample, (), (id, seq, sent_ns, body))
-
-struct samples : topic<sample> {
-    static constexpr auto topology = shove::topology("shove-bench").hold(std::chrono::seconds(1)).dlq();
-};
 
 /// `seq` of the message that only proves that the consumers are attached.
 inline constexpr std::uint64_t probe_seq = UINT64_MAX;

@@ -18,6 +18,11 @@ std::string with_capacity(const plan& of) {
     return of.url + joint + "capacity=" + std::to_string(of.room());
 }
 
+/// A name that no other run has.
+std::string own_name() {
+    return "bench-" + std::to_string(getpid()) + "-" + std::to_string(now_ns());
+}
+
 }  // namespace
 
 target::target(const plan& of) : url_(of.url) {
@@ -26,12 +31,14 @@ target::target(const plan& of) : url_(of.url) {
         url_ = with_capacity(of);
     } else if (url_.starts_with(sqlite_scheme)) {
         const auto options = std::min(url_.find('?'), url_.size());
-        url_.insert(options, ".bench-" + std::to_string(getpid()) + "-" + std::to_string(now_ns()));
+        url_.insert(options, "." + own_name());
         std::string_view path = url_;
         path = path.substr(0, path.find('?'));
         path.remove_prefix(sqlite_scheme.size());
         if (path.starts_with("//")) path.remove_prefix(2);
         file_ = path;
+    } else {
+        queue_ = "shove-" + own_name();
     }
 }
 

@@ -1,5 +1,6 @@
 // The least that consuming in one process can cost: threads that pop batches from a locked queue, decode
 // with simdjson and call a function. `shove-bench-raw-inprocess [THREADS=1] [MESSAGES=1000000]` prints one JSON line.
+#include "decode.hpp"
 #include "process.hpp"
 
 #include <simdjson.h>
@@ -16,24 +17,15 @@
 
 namespace {
 
-struct sample {
-    std::string id;
-    std::uint64_t seq = 0;
-    std::uint64_t sent_ns = 0;
-    std::string body;
-};
+using shove::bench::raw_sample;
 
 /// A queue that hands out batches.
 class backlog {
 public:
     explicit backlog(std::uint64_t messages) {
         items_.reserve(messages);
-        for (std::uint64_t i = 0; i < messages; ++i) {
-            const auto number = std::to_string(i);
-            items_.emplace_back("{\"id\":\"m-" + number + "\",\"seq\":" + number +
-                                ",\"sent_ns\":" + std::to_string(shove::bench::now_ns()) + ",\"body\":\"" +
-                                std::string(100, 'x') + "\"}");
-        }
+        for (std::uint64_t i = 0; i < messages; ++i)
+            items_.push_back(shove::bench::raw_json(i, shove::bench::now_ns(), 100));
     }
     /// Moves at most `max` messages out.
     void pop(std::vector<std::string>& into, std::size_t max) {
@@ -49,23 +41,13 @@ private:
     std::vector<std::string> items_;
 };
 
-/// Decodes one message as a user of simdjson would.
-void decode(simdjson::ondemand::parser& parser, std::string& bytes, sample& into) {
-    bytes.reserve(bytes.size() + simdjson::SIMDJSON_PADDING);
-    auto document = parser.iterate(bytes);
-    into.id.assign(std::string_view(document["id"]));
-    into.seq = document["seq"];
-    into.sent_ns = document["sent_ns"];
-    into.body.assign(std::string_view(document["body"]));
-}
-
 void consume(backlog& from, std::atomic<std::uint64_t>& handled) {
     simdjson::ondemand::parser parser;
-    sample message;
+    raw_sample message;
     std::vector<std::string> batch;
     for (from.pop(batch, 200); !batch.empty(); from.pop(batch, 200)) {
         for (auto& bytes : batch) {
-            decode(parser, bytes, message);
+            shove::bench::decode(parser, bytes, message);
             if (message.body.size() == 100) handled.fetch_add(1, std::memory_order_relaxed);
         }
     }

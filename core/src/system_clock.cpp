@@ -16,10 +16,9 @@ public:
     clock::timer_id add(steady_time when, unique_function<void()> action) {
         std::lock_guard lock(mutex_);
         const auto id = ++last_id_;
-        const bool first = timers_.empty() || when < timers_.begin()->first.when;
         timers_.emplace(key{when, id}, std::move(action));
         places_.emplace(id, when);
-        if (first) changed_.notify_one();
+        if (when < sleeps_until_) changed_.notify_one();
         return id;
     }
 
@@ -55,14 +54,20 @@ private:
         friend auto operator<=>(const key&, const key&) = default;
     };
 
+    /// True: the first timer is due. False: look again. A timer that is removed wakes nobody: the thread sleeps on
+    /// until then, and a later one that is added meanwhile, as with one call after the other, costs no wake-up either.
     bool wait_for_due(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+        const auto earlier = [&] { return !timers_.empty() && timers_.begin()->first.when < sleeps_until_; };
         if (timers_.empty()) {
-            changed_.wait(lock, stop, [&] { return !timers_.empty(); });
-            return false;
+            sleeps_until_ = steady_time::max();
+            changed_.wait(lock, stop, earlier);
+        } else {
+            const auto when = timers_.begin()->first.when;
+            if (when <= std::chrono::steady_clock::now()) return true;
+            sleeps_until_ = when;
+            changed_.wait_until(lock, stop, when, earlier);
         }
-        const auto when = timers_.begin()->first.when;
-        if (when <= std::chrono::steady_clock::now()) return true;
-        changed_.wait_until(lock, stop, when, [&] { return timers_.empty() || timers_.begin()->first.when < when; });
+        sleeps_until_ = steady_time::min();
         return false;
     }
 
@@ -71,6 +76,7 @@ private:
     std::map<key, unique_function<void()>> timers_;
     std::unordered_map<clock::timer_id, steady_time> places_;
     clock::timer_id last_id_ = 0;
+    steady_time sleeps_until_ = steady_time::min();  // the thread; min: it does not sleep
 };
 
 class system_clock_impl final : public clock {

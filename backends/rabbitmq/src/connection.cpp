@@ -38,12 +38,12 @@ amqp_socket_t* secure_socket(amqp_connection_state_t state, const rabbitmq::conf
     auto authorities = settings.ca_file.string();
     if (authorities.empty()) authorities = "/etc/ssl/certs/ca-certificates.crt";
     if (settings.verify_peer && amqp_ssl_socket_set_cacert(socket, authorities.c_str()) != AMQP_STATUS_OK) {
-        throw connection_failed{error(errc::invalid_argument, "RabbitMQ at " + peer + ": option 'ca_file': '" +
-                                                                  authorities + "' cannot be read as PEM certificates")};
+        throw connection_failed{error(
+            errc::invalid_argument,
+            "RabbitMQ at " + peer + ": option 'ca_file': '" + authorities + "' cannot be read as PEM certificates")};
     }
-    if (!settings.certificate_file.empty() &&
-        amqp_ssl_socket_set_key(socket, settings.certificate_file.c_str(), settings.key_file.c_str()) !=
-            AMQP_STATUS_OK) {
+    if (!settings.certificate_file.empty() && amqp_ssl_socket_set_key(socket, settings.certificate_file.c_str(),
+                                                                      settings.key_file.c_str()) != AMQP_STATUS_OK) {
         throw connection_failed{
             error(errc::invalid_argument, "RabbitMQ at " + peer + ": options 'certificate_file' and 'key_file': '" +
                                               settings.certificate_file.string() + "' and '" +
@@ -170,7 +170,8 @@ bool connection::take_next(amqp_frame_t& into, const timeval& patience) {
         const auto why = refusal_of(into.payload.method).text;
         amqp_connection_close_ok_t ok{};
         amqp_send_method(state_.get(), 0, AMQP_CONNECTION_CLOSE_OK_METHOD, &ok);
-        throw connection_failed{error(errc::connection_lost, "RabbitMQ at " + peer_ + " closed the connection: " + why)};
+        throw connection_failed{
+            error(errc::connection_lost, "RabbitMQ at " + peer_ + " closed the connection: " + why)};
     }
     return true;
 }
@@ -187,9 +188,10 @@ amqp_channel_t connection::open_channel() {
     } while (channels_[number] && ++tried < channels_.size());
     if (channels_[number]) {
         throw channel_failed{
-            error(errc::invalid_argument,
-                  "RabbitMQ at " + peer_ + ": all " + std::to_string(channels_.size() - 1) +
-                      " channels of the connection are in use; raise 'channel_max' or lower 'consumers_per_connection'"),
+            error(
+                errc::invalid_argument,
+                "RabbitMQ at " + peer_ + ": all " + std::to_string(channels_.size() - 1) +
+                    " channels of the connection are in use; raise 'channel_max' or lower 'consumers_per_connection'"),
             0};
     }
     const auto channel = static_cast<amqp_channel_t>(number);
@@ -248,20 +250,33 @@ void connection::send(amqp_channel_t channel, amqp_method_number_t id, void* met
 void connection::publish(amqp_channel_t channel, std::string_view exchange, std::string_view routing_key,
                          bool mandatory, const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
     const amqp_bytes_t bytes{body.size(), const_cast<std::byte*>(body.data())};  // NOLINT: rabbitmq-c reads only
+    before_sending();
     check(amqp_basic_publish(state_.get(), channel, bytes_of(exchange), bytes_of(routing_key), mandatory ? 1 : 0, 0,
                              &properties, bytes),
           "publishing");
 }
 
 void connection::ack(amqp_channel_t channel, std::uint64_t tag, bool multiple) {
+    before_sending();
     check(amqp_basic_ack(state_.get(), channel, tag, multiple ? 1 : 0), "acknowledging");
 }
 
 void connection::requeue(amqp_channel_t channel, std::uint64_t tag, bool multiple) {
+    before_sending();
     check(amqp_basic_nack(state_.get(), channel, tag, multiple ? 1 : 0, 1), "giving messages back");
 }
 
 void connection::cork(bool on) noexcept {
+    if (!on && batched_ > 1) set_cork(false);
+    batched_ = on ? 0 : -1;
+}
+
+/// What goes out alone needs no cork: rabbitmq-c itself keeps the frames of one message together.
+void connection::before_sending() noexcept {
+    if (batched_ >= 0 && ++batched_ == 2) set_cork(true);
+}
+
+void connection::set_cork(bool on) noexcept {
     const int value = on ? 1 : 0;
     ::setsockopt(descriptor_, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }

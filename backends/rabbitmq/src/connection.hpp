@@ -91,7 +91,7 @@ public:
     /// Gives a delivery back to its queue.
     void requeue(amqp_channel_t channel, std::uint64_t tag, bool multiple);
 
-    /// Holds small packets back, or sends them: for a batch of calls.
+    /// From the second message or acknowledgement on, holds small packets back; or sends them. For a batch of calls.
     void cork(bool on) noexcept;
     /// Ends the connection from outside: whoever waits in a call of it is woken.
     void cut() noexcept;
@@ -110,6 +110,8 @@ private:
     bool take_next(amqp_frame_t& into, const timeval& patience);
     const void* call_any(amqp_channel_t channel, amqp_method_number_t id, void* method, amqp_method_number_t answer);
     [[noreturn]] void fail(int status, const char* doing) const;
+    void before_sending() noexcept;
+    void set_cork(bool on) noexcept;
     void check(int status, const char* doing) const {
         if (status < 0) fail(status, doing);
     }
@@ -119,6 +121,7 @@ private:
     server_facts server_;
     int descriptor_ = -1;
     std::size_t header_room_ = 0;
+    int batched_ = -1;            ///< Sent since `cork`; -1: not asked for.
     std::vector<bool> channels_;  ///< Which numbers are taken; 0 always.
     std::size_t last_channel_ = 0;
 };

@@ -119,13 +119,20 @@ void link::serve(connection& on) {
     const forget at_end{*this};
     try {
         user_.connected(on);
+        bool readable = true;
+        steady_time next_look{};  // whatever is told: for the heartbeats
         for (;;) {
             const bool last = stopping_;
-            read(on);
+            const auto now = std::chrono::steady_clock::now();
+            if (readable || last || on.has_input() || now >= next_look) {
+                read(on);
+                next_look = now + longest_sleep;
+            }
             user_.work(on);
             if (last) break;
+            readable = false;
             if (on.has_input() || stopping_) continue;
-            wait(on.descriptor(), user_.due());
+            readable = wait(on.descriptor(), user_.due());
         }
     } catch (const channel_failed& failed) {  // nobody's own: begin anew
         throw connection_failed{failed.cause};
@@ -133,7 +140,8 @@ void link::serve(connection& on) {
     on.close();
 }
 
-/// Reads what is there. Also when nothing is: heartbeats are sent and missed ones are noticed in `connection::next`.
+/// Reads what is there. Now and then also when nothing is: heartbeats are sent and missed ones are noticed in
+/// `connection::next`.
 void link::read(connection& on) {
     amqp_frame_t frame{};
     for (int n = 0; n < frames_at_once && on.next(frame); ++n) {
@@ -153,7 +161,7 @@ void link::read(connection& on) {
     }
 }
 
-void link::wait(int descriptor, std::optional<steady_time> until) noexcept {
+bool link::wait(int descriptor, std::optional<steady_time> until) noexcept {
     auto patience = longest_sleep;
     if (until) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - std::chrono::steady_clock::now());
@@ -161,10 +169,12 @@ void link::wait(int descriptor, std::optional<steady_time> until) noexcept {
     }
     std::array<pollfd, 2> both{pollfd{bell_, POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
     ::poll(both.data(), descriptor < 0 ? 1 : 2, static_cast<int>(patience.count()));
-    if ((both[0].revents & POLLIN) == 0) return;
-    std::uint64_t times = 0;
-    [[maybe_unused]] const auto got = ::read(bell_, &times, sizeof times);
-    rung_ = false;
+    if ((both[0].revents & POLLIN) != 0) {
+        std::uint64_t times = 0;
+        [[maybe_unused]] const auto got = ::read(bell_, &times, sizeof times);
+        rung_ = false;
+    }
+    return both[1].revents != 0;
 }
 
 void link::back_off(unsigned failures, const error& why) {

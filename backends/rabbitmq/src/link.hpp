@@ -41,8 +41,8 @@ public:
     virtual void blocked(const std::string& reason) { (void)reason; }
 };
 
-/// A connection that is kept up: dialled when it is needed first, and again with backoff whenever it is lost (G8), at the
-/// next of the servers each time. It has a thread, which alone touches the connection.
+/// A connection that is kept up: dialled when it is needed first, and again with backoff whenever it is lost (G8), at
+/// the next of the servers each time. It has a thread, which alone touches the connection.
 /// @par Thread safety  Safe.
 class link {
 public:
@@ -71,7 +71,8 @@ private:
     /// One connection's life. Returns when it was stopped, else throws `connection_failed`.
     void serve(connection& on);
     void read(connection& on);
-    void wait(int descriptor, std::optional<steady_time> until) noexcept;
+    /// True: there is something to be read, or the connection has failed.
+    bool wait(int descriptor, std::optional<steady_time> until) noexcept;
     std::unique_ptr<connection> dial();
     /// Waits before the next attempt, longer each time.
     void back_off(unsigned failures, const error& why);
