@@ -73,7 +73,14 @@ inline constexpr std::chrono::minutes delay_queue_life{10};
 void declare(ask_channel& over, const layout& what);
 void declare(ask_channel& over, const queue_layout& what);
 
-/// Messages ready in a queue, by a passive declaration; nothing: there is no such queue.
+/// What a server says of a queue at once, where its statistics lag.
+struct queue_count {
+    std::uint32_t ready = 0;
+    std::uint32_t consumers = 0;
+};
+/// By a passive declaration; nothing: there is no such queue.
+std::optional<queue_count> count(ask_channel& over, const std::string& queue);
+/// Messages ready in a queue; nothing: there is no such queue.
 std::optional<std::uint32_t> count_ready(ask_channel& over, const std::string& queue);
 /// Whether there is such an exchange.
 bool has_exchange(ask_channel& over, const std::string& exchange);

@@ -31,7 +31,8 @@ inline backend_factory rabbitmq_factory(const std::string& name, const std::stri
     made.make_store = [server, queues] {
         if (!*server) *server = std::make_unique<rabbitmq_test::rabbitmq_server>();
         auto host = std::make_unique<rabbitmq_test::vhost>(**server);
-        const auto url = host->url() + "?queues=" + queues;
+        const auto url = host->url() + "?queues=" + queues + "&management=" +
+                         rabbitmq_test::percent_encoded((*server)->management_url());
         return std::make_unique<rabbitmq_store>(std::move(host), url);
     };
     made.attach = [](const std::string& location) {
