@@ -231,9 +231,12 @@ std::size_t admin::take_out(ask_channel& over, const std::string& queue, const s
     return there.size();
 }
 
-void admin::remove(std::string queue, std::vector<std::uint64_t> cursors, spi::callback<void(result<std::size_t>)> done) {
+void admin::remove(std::string queue, std::vector<std::uint64_t> cursors,
+                   spi::callback<void(result<std::size_t>)> done) {
     auto shared = std::make_shared<answer<std::size_t>>(std::move(done));
-    auto take = [this, queue, cursors = std::move(cursors)](ask_channel& over) { return take_out(over, queue, cursors); };
+    auto take = [this, queue, cursors = std::move(cursors)](ask_channel& over) {
+        return take_out(over, queue, cursors);
+    };
     look_up(queue, [this, shared, take = std::move(take)](const error& why) mutable {
         if (why) return (*shared)(why);
         post<std::size_t>(std::move(*shared), std::move(take));
@@ -338,31 +341,52 @@ void admin::list_keys(std::vector<std::string> queues,
     });
 }
 
-/// The owner is told before the key leaves the list: if this ends in between, the key can be released once more.
+/// Which shard a key is in is the broker's decision (`x-consistent-hash`), and no caller knows it: it is looked for in
+/// all of the topology's.
 void admin::release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) {
     auto shared = std::make_shared<answer<std::size_t>>(std::move(done));
-    auto strike = [this, queue, key, shared](std::vector<spi::publish_result> results) {
+    shards_of(queue, [this, key, shared](std::vector<std::string> shards) {
+        auto found = [this, key, shared](result<std::string> shard) {
+            if (!shard) return (*shared)(shard.error());
+            if (shard->empty()) return (*shared)(std::size_t{0});
+            release_in(*shard, key, std::move(*shared));
+        };
+        post<std::string>(std::move(found), [shards = std::move(shards), key](ask_channel& over) {
+            for (const auto& shard : shards) {
+                std::vector<spi::poisoned_key> keys;
+                poisoned_keys(over, shard, keys);
+                if (std::ranges::find(keys, key, &spi::poisoned_key::key) != keys.end()) return shard;
+            }
+            return std::string();
+        });
+    });
+}
+
+void admin::shards_of(const std::string& queue, unique_function<void(std::vector<std::string>)> then) {
+    const auto topology = with_.known->find(queue);
+    if (topology && topology->sequencing) return then(topology->sequencing->reader_queues);
+    auto shared = std::make_shared<decltype(then)>(std::move(then));
+    with_.queues->recent([queue, shared](const queue_list& all) {
+        (*shared)(all ? shards_like(*all, queue) : std::vector<std::string>{queue});
+    });
+}
+
+/// The owner is told before the key leaves the list: if this ends in between, the key can be released once more.
+void admin::release_in(const std::string& shard, const std::string& key, answer<std::size_t> done) {
+    auto shared = std::make_shared<answer<std::size_t>>(std::move(done));
+    shipment made;
+    made.deadline = std::chrono::steady_clock::now() + connection_patience;
+    made.parcels.push_back(release_record(shard, key));
+    made.done = [this, shard, key, shared](const std::vector<spi::publish_result>& results) {
         if (!results.empty() && results.front().status != spi::publish_status::ok)
             return (*shared)(results.front().cause);
-        post<std::size_t>(std::move(*shared), [queue, key](ask_channel& over) {
-            const auto count = strike_key(over, queue, key);
-            await_owner(over, queue);
+        post<std::size_t>(std::move(*shared), [shard, key](ask_channel& over) {
+            const auto count = strike_key(over, shard, key);
+            await_owner(over, shard);
             return count;
         });
     };
-    auto tell = [this, queue, key, shared, strike = std::move(strike)](result<std::size_t> there) mutable {
-        if (!there || *there == 0) return (*shared)(std::move(there));
-        shipment made;
-        made.deadline = std::chrono::steady_clock::now() + connection_patience;
-        made.parcels.push_back(release_record(queue, key));
-        made.done = std::move(strike);
-        with_.publishing->post(std::move(made));
-    };
-    post<std::size_t>(std::move(tell), [queue, key](ask_channel& over) {
-        std::vector<spi::poisoned_key> all;
-        poisoned_keys(over, queue, all);
-        return static_cast<std::size_t>(std::ranges::count(all, key, &spi::poisoned_key::key));
-    });
+    with_.publishing->post(std::move(made));
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -36,6 +36,7 @@ public:
         std::shared_ptr<const rabbitmq::config> settings;
         std::shared_ptr<shove::clock> time;
         std::shared_ptr<management_desk> desk;
+        std::shared_ptr<census> queues;
         std::shared_ptr<outlet> publishing;
         std::shared_ptr<topologies> known;
         std::function<own_share(const std::string&)> share;  ///< Of a queue.
@@ -80,8 +81,7 @@ private:
     void post(answer<T> done, Run run);
     /// Finds out whether a queue can be looked through.
     void look_up(const std::string& queue, unique_function<void(const error&)> then);
-    void learn(const std::string& queue, const result<queue_stats>& told,
-               unique_function<void(const error&)>& then);
+    void learn(const std::string& queue, const result<queue_stats>& told, unique_function<void(const error&)>& then);
 
     // On the connection's thread:
     std::vector<spi::queue_info> list(ask_channel& over, const std::vector<queue_stats>& all);
@@ -91,6 +91,9 @@ private:
     /// Which of these are still there; they are held then.
     std::vector<std::uint64_t> hold(ask_channel& over, const std::string& queue, std::vector<std::uint64_t> cursors);
     std::size_t take_out(ask_channel& over, const std::string& queue, const std::vector<std::uint64_t>& cursors);
+    /// The shards of the topology that has this one.
+    void shards_of(const std::string& queue, unique_function<void(std::vector<std::string>)> then);
+    void release_in(const std::string& shard, const std::string& key, answer<std::size_t> done);
     void ship(std::shared_ptr<relocation> what);
     void shipped(std::shared_ptr<relocation> what, const std::vector<spi::publish_result>& results);
     void unpin();

@@ -65,7 +65,8 @@ std::vector<spi::queue_info> admin::list(ask_channel& over, const std::vector<qu
         if (counts < most_counts) {
             counts += 1 + waiting.size();
             try {
-                counted = measure(over, name, waiting, row.noted, [&] { return with_.share(name); }, now);
+                counted = measure(
+                    over, name, waiting, row.noted, [&] { return with_.share(name); }, now);
             } catch (const channel_failed&) {  // another connection's own, or on a node that is down: as it was noted
             }
         }
@@ -96,7 +97,8 @@ void admin::find_ages(ask_channel& over, const std::vector<const queue_row*>& ro
         ++heads;
         try {
             const auto when = head_time(over, made[i].name);
-            if (when) depth.oldest_age = std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(now - *when));
+            if (when)
+                depth.oldest_age = std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(now - *when));
         } catch (const channel_failed&) {  // it is gone, or another's own
         }
     }

@@ -47,12 +47,14 @@ void census::answered(result<std::vector<queue_stats>> list, steady_time since) 
 
 const queue_stats* find_queue(const queue_list& list, std::string_view name) {
     if (!list) return nullptr;
-    const auto at = std::ranges::lower_bound(*list, name, {}, [](const auto& each) { return std::string_view(each.name); });
+    const auto at =
+        std::ranges::lower_bound(*list, name, {}, [](const auto& each) { return std::string_view(each.name); });
     return at != list->end() && at->name == name ? &*at : nullptr;
 }
 
 std::string_view argument(const queue_stats& of, std::string_view name) {
-    const auto at = std::ranges::find(of.arguments, name, [](const auto& each) { return std::string_view(each.first); });
+    const auto at =
+        std::ranges::find(of.arguments, name, [](const auto& each) { return std::string_view(each.first); });
     return at == of.arguments.end() ? std::string_view() : std::string_view(at->second);
 }
 

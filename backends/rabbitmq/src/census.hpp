@@ -19,8 +19,8 @@ public:
     using found = unique_function<void(const queue_list&)>;
 
     explicit census(std::shared_ptr<management_desk> desk) : desk_(std::move(desk)) {}
-    /// A list that is not older than twice the time that it took to get, or a tenth of a second. Null: not to be had now;
-    /// then it is not asked for again for some seconds, so that whoever counts does not wait each time.
+    /// A list that is not older than twice the time that it took to get, or a tenth of a second. Null: not to be had
+    /// now; then it is not asked for again for some seconds, so that whoever counts does not wait each time.
     void recent(found done);
 
 private:

@@ -14,8 +14,8 @@
 
 namespace shove::rabbitmq_backend {
 
-/// What a message is known by when it is met again: a hash of its id, its times and its body. Messages that are alike in
-/// all of that are as good as one another.
+/// What a message is known by when it is met again: a hash of its id, its times and its body. Messages that are alike
+/// in all of that are as good as one another.
 struct likeness {
     std::array<std::byte, 16> digest{};
     friend bool operator==(const likeness&, const likeness&) = default;
@@ -32,8 +32,8 @@ struct likeness_hash {
 /// So many of each.
 using likenesses = std::unordered_map<likeness, std::size_t, likeness_hash>;
 
-/// Which messages of a queue were shown under which cursor. AMQP has no names for messages in a queue, so they are looked
-/// for by their likeness; cursors rise, and none is used twice. Remembers the last 200,000. Pure.
+/// Which messages of a queue were shown under which cursor. AMQP has no names for messages in a queue, so they are
+/// looked for by their likeness; cursors rise, and none is used twice. Remembers the last 200,000. Pure.
 class cursor_book {
 public:
     /// A way through the queue, in pages.

@@ -13,6 +13,9 @@ namespace {
 
 /// How long a question waits for a connection.
 constexpr std::chrono::seconds patience{30};
+/// On its way from a quorum queue where its time is over to its next queue a message is in no count. A queue for which
+/// messages may wait is told to be empty if it is so twice, with this between.
+constexpr std::chrono::milliseconds unseen{100};
 /// A consumer's tag is a short string.
 constexpr std::size_t longest_tag = 200;
 constexpr std::size_t largest_prefetch = 65'535;
@@ -52,7 +55,7 @@ driver::driver(std::shared_ptr<const rabbitmq::config> settings, std::shared_ptr
     queues_ = std::make_shared<census>(desk_);
     auto share = [this](const std::string& queue) { return share_of(queue); };
     admin_ = std::make_unique<rabbitmq_backend::admin>(rabbitmq_backend::admin::parts{
-        settings_, clock_, desk_, shared_.publishing, known_, std::move(share)});
+        settings_, clock_, desk_, queues_, shared_.publishing, known_, std::move(share)});
 }
 
 driver::~driver() {
@@ -185,17 +188,23 @@ void driver::depth(std::string queue, spi::callback<void(result<spi::queue_depth
     });
 }
 
-void driver::count(const std::string& queue, queue_list all, spi::callback<void(result<spi::queue_depth>)> done) {
+void driver::count(const std::string& queue, queue_list all, spi::callback<void(result<spi::queue_depth>)> done,
+                   bool again) {
     auto answer = std::make_shared<decltype(done)>(std::move(done));
+    const auto now = std::chrono::steady_clock::now();
     control_job job;
-    job.deadline = std::chrono::steady_clock::now() + patience;
-    job.run = [this, queue, all = std::move(all), answer](ask_channel& over) {
+    job.deadline = now + patience;
+    if (again) job.not_before = now + unseen;
+    job.run = [this, again, queue, all = std::move(all), answer](ask_channel& over) {
         const auto topology = known_->find(queue);
         if (topology && topology->broadcast) return (*answer)(spi::queue_depth{});  // it keeps nothing
         const auto waiting = waiting_queues(queue, topology.get(), all);
         const auto share = [&] { return share_of(queue); };
         const auto told = measure(over, queue, waiting, find_queue(all, queue), share, clock_->wall());
         if (!told) return (*answer)(missing(queue));
+        const bool empty = told->depth.ready + told->depth.in_flight + told->depth.delayed == 0;
+        const bool hides = settings_->queues == rabbitmq::queue_type::quorum && !waiting.empty();
+        if (empty && hides && !again) return count(queue, all, std::move(*answer), true);
         (*answer)(told->depth);
     };
     job.fail = [answer](const error& why) { (*answer)(why); };

@@ -45,7 +45,9 @@ private:
     std::vector<std::string> waiting_queues(const std::string& queue, const queue_topology* topology,
                                             const queue_list& all) const;
     own_share share_of(const std::string& queue) const;
-    void count(const std::string& queue, queue_list all, spi::callback<void(result<spi::queue_depth>)> done);
+    /// @param again  It was found empty a moment ago.
+    void count(const std::string& queue, queue_list all, spi::callback<void(result<spi::queue_depth>)> done,
+               bool again = false);
     void describe_management(spi::description told, spi::callback<void(result<spi::description>)> done);
 
     const std::shared_ptr<const rabbitmq::config> settings_;

@@ -23,8 +23,8 @@ public:
     management_desk& operator=(const management_desk&) = delete;
     ~management_desk();
 
-    /// Calls `what` on the thread; or, with why, `refused`: closed, or the settings make no client. Makes the thread when
-    /// it is needed first.
+    /// Calls `what` on the thread; or, with why, `refused`: closed, or the settings make no client. Makes the thread
+    /// when it is needed first.
     void ask(unique_function<void(management&)> what, unique_function<void(const error&)> refused);
     /// Ends the running call; it and those that wait fail with `errc::closed`. Does not wait.
     void shut();

@@ -25,13 +25,13 @@ struct measured {
     std::size_t consumers = 0;
 };
 
-/// Counts a queue. Ready and delayed messages are as the server has them now. In flight are those of this process; where
-/// the queue has other consumers, too, there may be more, and the broker's note is taken if it says so. Such notes lag by
-/// up to 5 s, which is why they are not believed where nobody else consumes: messages would be in flight long after all
-/// were settled. So what another client holds that does not consume (`basic.get`) is not counted.
+/// Counts a queue. Ready and delayed messages are as the server has them now. In flight are those of this process;
+/// where the queue has other consumers, too, there may be more, and the broker's note is taken if it says so. Such
+/// notes lag by up to 5 s, which is why they are not believed where nobody else consumes: messages would be in flight
+/// long after all were settled. So what another client holds that does not consume (`basic.get`) is not counted.
 ///
-/// A message that moves on while its queues are counted may be missed, so nothing is said to be there only if that was seen
-/// twice.
+/// A message that moves on while its queues are counted may be missed, so nothing is said to be there only if that was
+/// seen twice.
 /// @param waiting  The queues in which messages wait for this one.
 /// @param noted    The broker's notes; null: none.
 /// @return  Nothing: there is no such queue.

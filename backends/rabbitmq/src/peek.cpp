@@ -21,8 +21,10 @@ constexpr std::chrono::seconds hopeless{2};
 /// behind them come first.
 constexpr std::size_t longest_line = 20'000;
 
-/// A queue without consumers has its messages back by then.
-constexpr std::chrono::seconds requeue_patience{1};
+/// A queue has its messages back by then; where others consume (the ones of the peek may be counted for a while), they
+/// may have taken them by then.
+constexpr std::chrono::milliseconds requeue_patience{1'000};
+constexpr std::chrono::milliseconds shared_requeue_patience{200};
 
 constexpr std::string_view delivery_count = "x-delivery-count";
 
@@ -81,7 +83,8 @@ std::size_t peek::read_block(std::size_t want, const visitor& see) {
             asked = last = now;
             continue;
         }
-        if (now - last > hopeless || (now - std::exchange(asked, now - asked > doubt ? now : asked) > doubt && ask().ready == 0))
+        if (now - last > hopeless ||
+            (now - std::exchange(asked, now - asked > doubt ? now : asked) > doubt && ask().ready == 0))
             break;
         wait_readable(on.descriptor(), doubt);
     }
@@ -222,10 +225,11 @@ std::size_t peek::requeue_blocks() {
 
 /// A quorum queue does it a little later. Whoever counts next is to find them all.
 void peek::wait_requeued(std::size_t count) {
-    const auto end = std::chrono::steady_clock::now() + requeue_patience;
+    const auto begin = std::chrono::steady_clock::now();
     for (;;) {
         const auto told = ask();
-        if (told.ready >= count || told.consumers > 0 || std::chrono::steady_clock::now() > end) return;
+        const auto most = told.consumers > 0 ? shared_requeue_patience : requeue_patience;
+        if (told.ready >= count || std::chrono::steady_clock::now() - begin > most) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }

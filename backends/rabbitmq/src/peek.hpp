@@ -34,8 +34,8 @@ struct glimpse {
 ///
 /// They are taken by a consumer, not by `basic.get`: a quorum queue would give what was got one by one back in no order
 /// at all. A classic queue puts each message back into its own place. A quorum queue keeps what came back in a line of
-/// its own, before all others, and puts what comes back behind that; so all of that line must be in hand before any of it
-/// is given back, or it would be turned round. `give_back` sees to that.
+/// its own, before all others, and puts what comes back behind that; so all of that line must be in hand before any of
+/// it is given back, or it would be turned round. `give_back` sees to that.
 /// @par Thread safety  The connection's thread only. All may throw as `connection` does; then the peek is over.
 class peek {
 public:

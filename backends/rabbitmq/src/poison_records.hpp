@@ -9,8 +9,8 @@
 #include "control.hpp"
 #include "outlet.hpp"
 
-// The list of a shard's poisoned keys, `{shard}-poisoned`, as operators see and change it. The shard's owner has its own, in
-// the shard's state.
+// The list of a shard's poisoned keys, `{shard}-poisoned`, as operators see and change it. The shard's owner has its
+// own, in the shard's state.
 
 namespace shove::rabbitmq_backend {
 

@@ -23,7 +23,8 @@ bool is_waiting(const queue_stats& what) {
 }
 
 const queue_stats* find_in(const std::vector<queue_stats>& all, std::string_view name) {
-    const auto at = std::ranges::lower_bound(all, name, {}, [](const auto& each) { return std::string_view(each.name); });
+    const auto at =
+        std::ranges::lower_bound(all, name, {}, [](const auto& each) { return std::string_view(each.name); });
     return at != all.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -57,6 +58,18 @@ bool waits_for(const queue_stats& what, std::string_view place, std::string_view
 
 bool is_single_active(const queue_stats& what) {
     return argument(what, "x-single-active-consumer") == "true";
+}
+
+std::vector<std::string> shards_like(const std::vector<queue_stats>& all, const std::string& shard) {
+    constexpr std::string_view digits = "0123456789";
+    const auto stem = shard.substr(0, shard.find_last_not_of(digits) + 1);
+    std::vector<std::string> names{shard};
+    for (const auto& each : all) {
+        const bool like = each.name.starts_with(stem) && each.name.size() > stem.size() &&
+                          each.name.find_first_not_of(digits, stem.size()) == each.name.npos;
+        if (like && each.name != shard && is_single_active(each)) names.push_back(each.name);
+    }
+    return names;
 }
 
 std::vector<queue_row> rows_of(

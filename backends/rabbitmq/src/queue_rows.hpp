@@ -25,10 +25,14 @@ bool waits_for(const queue_stats& what, std::string_view place, std::string_view
 /// Whether only one consumer at a time gets messages: a shard.
 bool is_single_active(const queue_stats& what);
 
+/// The shards that have a name like this one's but for its number, and itself.
+std::vector<std::string> shards_like(const std::vector<queue_stats>& all, const std::string& shard);
+
 /// Of all queues of a virtual host, sorted by name, those that people should see: not those that this library makes
 /// beside others (hold and delay queues, the state of shards), and not the nameless ones of subscriptions. Pure.
 /// @param declared  The topology that was declared in this process and has that queue; null: none.
-std::vector<queue_row> rows_of(const std::vector<queue_stats>& all,
-                               const std::function<std::shared_ptr<const queue_topology>(const std::string&)>& declared);
+std::vector<queue_row> rows_of(
+    const std::vector<queue_stats>& all,
+    const std::function<std::shared_ptr<const queue_topology>(const std::string&)>& declared);
 
 }  // namespace shove::rabbitmq_backend

@@ -14,9 +14,8 @@ constexpr std::size_t stride = 1'000;
 }  // namespace
 
 viewing::found viewing::read(const glimpse& from) const {
-    auto read = read_message(
-        from.properties, from.body,
-        {.exchange = from.exchange, .routing_key = from.routing_key, .dead_letter_queue = dead_});
+    auto read = read_message(from.properties, from.body,
+                             {.exchange = from.exchange, .routing_key = from.routing_key, .dead_letter_queue = dead_});
     found made;
     made.item.msg = std::move(read.msg);
     made.item.past = std::move(read.past);
