@@ -62,7 +62,7 @@ std::vector<spi::queue_info> admin::list(ask_channel& over, const std::vector<qu
             waiting.push_back(each->name);
             counted->depth.delayed += each->ready;
         }
-        if (counts < most_counts) {
+        if (counts < most_counts && !is_subscription(*row.noted)) {
             counts += 1 + waiting.size();
             try {
                 counted = measure(

@@ -57,8 +57,7 @@ void control::connected(connection& on) {
 }
 
 void control::frame(connection& on, amqp_frame_t& what) {
-    const bool closed =
-        what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD;
+    const bool closed = what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD;
     if (closed) {
         on.channel_gone(what.channel);
         channel_->is(what.channel) ? channel_->gone() : channel_->end_life();

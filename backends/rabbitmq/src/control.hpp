@@ -34,9 +34,9 @@ private:
     std::shared_ptr<const int> life_ = std::make_shared<const int>(0);
 };
 
-/// Something to be asked or declared over the control connection. Runs on its thread, and may block there for the time of
-/// some answers of the server. Throws as `connection` does; `fail` is called in its stead where that happened, or where no
-/// connection was to be had in time.
+/// Something to be asked or declared over the control connection. Runs on its thread, and may block there for the time
+/// of some answers of the server. Throws as `connection` does; `fail` is called in its stead where that happened, or
+/// where no connection was to be had in time.
 struct control_job {
     unique_function<void(ask_channel&)> run;
     unique_function<void(const error&)> fail;

@@ -75,8 +75,9 @@ void explained(const std::string& what, Call&& call) {
         if (failed.cause == errc::topology_mismatch) failed.cause = mismatch(what, failed.cause);
         if (failed.code == AMQP_COMMAND_INVALID) {
             failed.cause = error(errc::unsupported,
-                                 what + ": the server does not know exchanges of type x-consistent-hash, which sequenced "
-                                        "topics need; run: rabbitmq-plugins enable rabbitmq_consistent_hash_exchange");
+                                 what +
+                                     ": the server does not know exchanges of type x-consistent-hash, which sequenced "
+                                     "topics need; run: rabbitmq-plugins enable rabbitmq_consistent_hash_exchange");
         }
         throw;
     }

@@ -34,8 +34,7 @@ spi::capabilities capabilities_of(const rabbitmq::config& settings) {
 }
 
 error missing(const std::string& queue) {
-    return {errc::unknown_queue,
-            "queue '" + queue + "' is not on this RabbitMQ virtual host; declare its topic first"};
+    return {errc::unknown_queue, "queue '" + queue + "' is not on this RabbitMQ virtual host; declare its topic first"};
 }
 
 }  // namespace
@@ -84,8 +83,8 @@ void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_p
         return done(error(errc::invalid_argument, "queue '" + queue + "': prefetch must be at least 1"));
     }
     if (from.broadcast && from.broadcast->from != broadcast_start::kind::tail) {
-        return done(error(errc::unsupported, "queue '" + queue +
-                                                 "': RabbitMQ keeps no history of a broadcast; begin at the tail"));
+        return done(error(errc::unsupported,
+                          "queue '" + queue + "': RabbitMQ keeps no history of a broadcast; begin at the tail"));
     }
     if (!admin_) return begin_consumer(from, queue, std::move(done));
     auto answer = std::make_shared<decltype(done)>(std::move(done));

@@ -18,7 +18,8 @@
 
 namespace shove::rabbitmq_backend {
 
-/// The port over a RabbitMQ server: a connection for questions, one for publishing, and as many for consumers as they need.
+/// The port over a RabbitMQ server: a connection for questions, one for publishing, and as many for consumers as they
+/// need.
 class driver final : public spi::driver {
 public:
     driver(std::shared_ptr<const rabbitmq::config> settings, std::shared_ptr<shove::clock> time);

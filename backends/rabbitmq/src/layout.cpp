@@ -65,7 +65,8 @@ void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_typ
         made.queues.push_back(std::move(hold));
     }
     if (!topology.external) {
-        made.bindings.push_back({readers_exchange(topology.queue), topology.reader_queue, topology.reader_queue, false});
+        made.bindings.push_back(
+            {readers_exchange(topology.queue), topology.reader_queue, topology.reader_queue, false});
     }
 }
 

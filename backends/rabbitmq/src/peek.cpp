@@ -11,8 +11,10 @@
 namespace shove::rabbitmq_backend {
 namespace {
 
-/// Asked for at once. A consumer's limit is a 16-bit number; smaller blocks keep the server's answers short.
-constexpr std::size_t largest_block = 1'000;
+/// Asked for at once. Each block needs a channel, of which there are some thousands at most; a consumer's limit is a
+/// 16-bit number.
+constexpr std::size_t largest_block = 5'000;
+constexpr unsigned tag_bits = 32;
 /// After such a silence it is asked whether there is anything left.
 constexpr std::chrono::milliseconds doubt{100};
 /// After such a silence it is given up: the server has messages, but not for us.
@@ -44,15 +46,14 @@ bool was_in_line(const amqp_basic_properties_t& properties) noexcept {
 
 }  // namespace
 
-peek::peek(ask_channel& over, std::string queue)
-    : over_(over), queue_(std::move(queue)), life_(over.life()), channel_(over.on().open_channel()) {}
+peek::peek(ask_channel& over, std::string queue) : over_(over), queue_(std::move(queue)), life_(over.life()) {}
 
 peek::~peek() {
     if (!alive()) return;
     try {
-        over_.on().close_channel(channel_);
-    } catch (const connection_failed&) {  // then it is closed, too; whoever asks next learns of it
-    } catch (const channel_failed&) {
+        for (auto& each : blocks_)
+            over_.on().close_channel(each.channel);
+    } catch (const connection_failed&) {  // then they are closed, too; whoever asks next learns of it
     }
 }
 
@@ -83,62 +84,75 @@ std::size_t peek::read_block(std::size_t want, const visitor& see) {
             asked = last = now;
             continue;
         }
-        if (now - last > hopeless ||
-            (now - std::exchange(asked, now - asked > doubt ? now : asked) > doubt && ask().ready == 0))
-            break;
+        if (now - last > hopeless) break;
+        if (now - asked > doubt) {
+            if (ask().ready == 0) break;
+            asked = now;
+        }
         wait_readable(on.descriptor(), doubt);
     }
-    end();
+    if (!deleted_) end();
     while (on.next(frame))  // what was on its way
         if (take(frame, see)) ++got;
-    if (window_.next() > 1) blocks_.push_back(window_.next() - 1);
     if (deleted_) throw channel_failed{error(errc::unknown_queue, "queue '" + queue_ + "' was deleted"), 0};
     return got;
 }
 
 void peek::begin(std::size_t want) {
     auto& on = over_.on();
-    amqp_basic_qos_t qos{};
-    qos.prefetch_count = static_cast<std::uint16_t>(want);
-    on.call<amqp_basic_qos_ok_t>(channel_, AMQP_BASIC_QOS_METHOD, &qos, AMQP_BASIC_QOS_OK_METHOD);
-    // For people; and quorum queues give back what a dead process had in the order of these names, if there are few.
-    auto number = std::to_string(blocks_.size());
-    consumer_ = "shove-look-" + std::string(8 - std::min<std::size_t>(number.size(), 8), '0') + number;
-    amqp_basic_consume_t consume{};
-    consume.queue = bytes_of(queue_);
-    consume.consumer_tag = bytes_of(consumer_);
-    on.call<amqp_basic_consume_ok_t>(channel_, AMQP_BASIC_CONSUME_METHOD, &consume, AMQP_BASIC_CONSUME_OK_METHOD);
+    auto& now = blocks_.emplace_back();
+    try {
+        now.channel = on.open_channel();
+        amqp_basic_qos_t qos{};
+        qos.prefetch_count = static_cast<std::uint16_t>(want);
+        on.call<amqp_basic_qos_ok_t>(now.channel, AMQP_BASIC_QOS_METHOD, &qos, AMQP_BASIC_QOS_OK_METHOD);
+        consumer_ = "shove-look-" + std::to_string(blocks_.size());
+        amqp_basic_consume_t consume{};
+        consume.queue = bytes_of(queue_);
+        consume.consumer_tag = bytes_of(consumer_);
+        on.call<amqp_basic_consume_ok_t>(now.channel, AMQP_BASIC_CONSUME_METHOD, &consume,
+                                         AMQP_BASIC_CONSUME_OK_METHOD);
+    } catch (const channel_failed&) {
+        blocks_.pop_back();
+        throw;
+    }
 }
 
 /// No more messages come; those that came stay in hand.
 void peek::end() {
-    if (deleted_) return;
     amqp_basic_cancel_t cancel{};
     cancel.consumer_tag = bytes_of(consumer_);
-    over_.on().call<amqp_basic_cancel_ok_t>(channel_, AMQP_BASIC_CANCEL_METHOD, &cancel, AMQP_BASIC_CANCEL_OK_METHOD);
+    over_.on().call<amqp_basic_cancel_ok_t>(blocks_.back().channel, AMQP_BASIC_CANCEL_METHOD, &cancel,
+                                            AMQP_BASIC_CANCEL_OK_METHOD);
 }
 
 bool peek::take(amqp_frame_t& what, const visitor& see) {
     auto& on = over_.on();
-    if (what.channel != channel_) {
-        if (what.channel == 0) return false;
-        if (what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD) {
-            on.channel_gone(what.channel);
-            if (over_.is(what.channel)) over_.gone();
+    const auto channel = what.channel;
+    if (channel == 0) return false;
+    if (what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD) {
+        const auto why = refusal_of(what.payload.method);
+        on.channel_gone(channel);
+        if (over_.is(channel)) {
+            over_.gone();
+            return false;
         }
-        on.forget_frames(what.channel);
+        lost_ = std::erase_if(blocks_, [&](const auto& each) { return each.channel == channel; }) > 0;
+        throw channel_failed{error(code_of(why), "RabbitMQ refuses: " + why.text), why.code};
+    }
+    if (channel != blocks_.back().channel) {
+        on.forget_frames(channel);
         return false;
     }
     if (what.frame_type == AMQP_FRAME_METHOD) return take_method(what.payload.method);
     const bool whole = what.frame_type == AMQP_FRAME_HEADER ? parts_.header(what) : parts_.body(what);
     if (!whole) return false;
     see_message(see);
-    on.forget_frames(channel_);
+    on.forget_frames(channel);
     return true;
 }
 
 bool peek::take_method(const amqp_method_t& method) {
-    auto& on = over_.on();
     if (method.id == AMQP_BASIC_DELIVER_METHOD) {
         const auto& told = *static_cast<const amqp_basic_deliver_t*>(method.decoded);
         arriving_.tag = told.delivery_tag;
@@ -148,53 +162,53 @@ bool peek::take_method(const amqp_method_t& method) {
         return false;  // its header follows
     }
     if (method.id == AMQP_BASIC_CANCEL_METHOD) deleted_ = true;
-    if (method.id == AMQP_CHANNEL_CLOSE_METHOD) {
-        const auto why = refusal_of(method);
-        on.channel_gone(std::exchange(channel_, amqp_channel_t{0}));
-        throw channel_failed{error(code_of(why), "RabbitMQ refuses: " + why.text), why.code};
-    }
-    on.forget_frames(channel_);
+    over_.on().forget_frames(blocks_.back().channel);
     return false;
 }
 
 void peek::see_message(const visitor& see) {
-    window_.add();
+    blocks_.back().window.add();
     const auto parts = parts_.take();
     in_line_ = arriving_.redelivered && was_in_line(*parts.properties);
-    see({arriving_.tag, arriving_.exchange, arriving_.routing_key, *parts.properties, parts.body});
+    const auto tag = (blocks_.size() - 1) << tag_bits | arriving_.tag;
+    see({tag, arriving_.exchange, arriving_.routing_key, *parts.properties, parts.body});
     arriving_.tag = 0;
 }
 
 queue_count peek::ask() {
-    amqp_queue_declare_t method{};
-    method.queue = bytes_of(queue_);
-    method.passive = 1;
-    try {
-        const auto& ok = over_.on().call<amqp_queue_declare_ok_t>(channel_, AMQP_QUEUE_DECLARE_METHOD, &method,
-                                                                  AMQP_QUEUE_DECLARE_OK_METHOD);
-        const queue_count told{ok.message_count, ok.consumer_count};
-        if (arriving_.tag == 0) over_.on().forget_frames(channel_);  // else it would take half a message along
-        return told;
-    } catch (const channel_failed&) {
-        channel_ = 0;
-        throw;
-    }
+    const auto told = count(over_, queue_);
+    if (told) return *told;
+    throw channel_failed{error(errc::unknown_queue,
+                               "queue '" + queue_ + "' is not on this RabbitMQ virtual host; declare its topic first"),
+                         AMQP_NOT_FOUND};
 }
 
 bool peek::drop(std::uint64_t tag) {
-    if (!window_.is_open(tag)) return false;
-    window_.ack(tag);
+    const auto at = static_cast<std::size_t>(tag >> tag_bits);
+    const auto number = tag & ((std::uint64_t{1} << tag_bits) - 1);
+    if (at >= blocks_.size() || !blocks_[at].window.is_open(number)) return false;
+    blocks_[at].window.ack(number);
+    blocks_[at].dropped = true;
     return true;
 }
 
 void peek::flush() {
+    for (auto& each : blocks_) {
+        if (std::exchange(each.dropped, false)) send_drops(each);
+    }
+}
+
+void peek::send_drops(block& of) {
     auto& on = over_.on();
     {
         const corked packets(on);
-        for (const auto& ack : window_.take_frames())
-            on.ack(channel_, ack.tag, ack.multiple);
+        for (const auto& ack : of.window.take_frames())
+            on.ack(of.channel, ack.tag, ack.multiple);
     }
-    (void)ask();  // answered in order: it has come to the acknowledgements
+    amqp_basic_qos_t qos{};  // answered in order: by then it has come to the acknowledgements
+    qos.prefetch_count = 1;
+    on.call<amqp_basic_qos_ok_t>(of.channel, AMQP_BASIC_QOS_METHOD, &qos, AMQP_BASIC_QOS_OK_METHOD);
+    on.forget_frames(of.channel);
 }
 
 void peek::give_back() {
@@ -205,26 +219,18 @@ void peek::give_back() {
         if (got == 0) break;
     }
     flush();
-    wait_requeued(requeue_blocks());
-    over_.on().close_channel(std::exchange(channel_, amqp_channel_t{0}));
-}
-
-/// In order, and each consumer's messages by themselves: a quorum queue keeps the order of just those.
-std::size_t peek::requeue_blocks() {
-    const auto count = window_.open();
-    std::uint64_t first = 1;
-    for (const auto last : blocks_) {
-        auto tag = last;
-        while (tag >= first && !window_.is_open(tag))
-            --tag;
-        if (tag >= first) over_.on().requeue(channel_, tag, true);
-        first = last + 1;
+    while (!blocks_.empty()) {
+        const auto held = blocks_.front().window.open();
+        const auto before = held > 0 ? ask().ready : 0;
+        over_.on().close_channel(blocks_.front().channel);
+        blocks_.pop_front();
+        if (held > 0) wait_ready(before + held);
     }
-    return count;
 }
 
-/// A quorum queue does it a little later. Whoever counts next is to find them all.
-void peek::wait_requeued(std::size_t count) {
+/// A quorum queue takes things back a little later. Whoever counts or looks next is to find them all, in their order,
+/// and so is the next block.
+void peek::wait_ready(std::size_t count) {
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
         const auto told = ask();

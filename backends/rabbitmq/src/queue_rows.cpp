@@ -10,8 +10,6 @@
 namespace shove::rabbitmq_backend {
 namespace {
 
-/// How the server names queues that it was told to find a name for.
-constexpr std::string_view nameless = "amq.gen-";
 constexpr std::string_view dead_letter_key = "x-dead-letter-routing-key";
 constexpr std::string_view dead_letter_exchange = "x-dead-letter-exchange";
 
@@ -60,6 +58,10 @@ bool is_single_active(const queue_stats& what) {
     return argument(what, "x-single-active-consumer") == "true";
 }
 
+bool is_subscription(const queue_stats& what) {
+    return what.name.starts_with("amq.gen-");
+}
+
 std::vector<std::string> shards_like(const std::vector<queue_stats>& all, const std::string& shard) {
     constexpr std::string_view digits = "0123456789";
     const auto stem = shard.substr(0, shard.find_last_not_of(digits) + 1);
@@ -81,7 +83,7 @@ std::vector<queue_row> rows_of(
         if (!argument(each, "x-message-ttl").empty()) waiting.emplace(argument(each, dead_letter_key), &each);
     }
     for (const auto& each : all) {
-        if (each.name.starts_with(nameless) || is_waiting(each) || is_beside_shard(all, each.name)) continue;
+        if (is_waiting(each) || is_beside_shard(all, each.name)) continue;
         const auto topology = declared(each.name);
         auto& row = rows.emplace_back();
         row.noted = &each;
