@@ -20,7 +20,8 @@ error closed_error() {
     return {errc::closed, "the broker was closed"};
 }
 
-control::control(std::shared_ptr<const rabbitmq::config> settings) : link_(std::move(settings), "control", *this) {}
+control::control(std::shared_ptr<const rabbitmq::config> settings, std::string purpose)
+    : link_(std::move(settings), std::move(purpose), *this) {}
 
 control::~control() {
     shut();
@@ -56,11 +57,10 @@ void control::connected(connection& on) {
 }
 
 void control::frame(connection& on, amqp_frame_t& what) {
-    const bool closed =
-        what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD;
+    const bool closed = what.frame_type == AMQP_FRAME_METHOD && what.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD;
     if (closed) {
         on.channel_gone(what.channel);
-        channel_->gone();
+        channel_->is(what.channel) ? channel_->gone() : channel_->end_life();
     }
     on.forget_frames(what.channel);
 }
@@ -82,17 +82,22 @@ void control::work(connection& on) {
 
 std::optional<control_job> control::take() {
     const std::lock_guard lock(mutex_);
-    if (jobs_.empty()) return std::nullopt;
-    auto job = std::move(jobs_.front());
-    jobs_.pop_front();
+    const auto now = std::chrono::steady_clock::now();
+    const auto next = std::ranges::find_if(jobs_, [&](const auto& job) { return job.not_before <= now; });
+    if (next == jobs_.end()) return std::nullopt;
+    auto job = std::move(*next);
+    jobs_.erase(next);
     return job;
 }
 
 std::optional<steady_time> control::due() const {
     const std::lock_guard lock(mutex_);
-    const auto first = std::ranges::min_element(jobs_, {}, &control_job::deadline);
-    return first == jobs_.end() || first->deadline == steady_time::max() ? std::nullopt
-                                                                          : std::optional(first->deadline);
+    auto first = steady_time::max();
+    for (const auto& job : jobs_) {
+        first = std::min(first, job.deadline);
+        if (job.not_before != steady_time{}) first = std::min(first, job.not_before);
+    }
+    return first == steady_time::max() ? std::nullopt : std::optional(first);
 }
 
 void control::lost(const error&) {

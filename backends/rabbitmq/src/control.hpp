@@ -22,26 +22,34 @@ public:
     void gone() noexcept { number_ = 0; }
     /// Closes it: what was fetched there and not settled goes back to its queue.
     void close();
+    /// Whether that is the channel's number now.
+    bool is(amqp_channel_t number) const noexcept { return number_ != 0 && number_ == number; }
+    /// Expires with the connection, or when the server closed one of its other channels: what was opened there is gone.
+    std::weak_ptr<const int> life() const noexcept { return life_; }
+    void end_life() { life_ = std::make_shared<const int>(0); }
 
 private:
     connection& on_;
     amqp_channel_t number_ = 0;
+    std::shared_ptr<const int> life_ = std::make_shared<const int>(0);
 };
 
-/// Something to be asked or declared over the control connection. Runs on its thread, and may block there for the time of
-/// some answers of the server. Throws as `connection` does; `fail` is called in its stead where that happened, or where no
-/// connection was to be had in time.
+/// Something to be asked or declared over the control connection. Runs on its thread, and may block there for the time
+/// of some answers of the server. Throws as `connection` does; `fail` is called in its stead where that happened, or
+/// where no connection was to be had in time.
 struct control_job {
     unique_function<void(ask_channel&)> run;
     unique_function<void(const error&)> fail;
     steady_time deadline = steady_time::max();  ///< Of waiting for a connection.
+    steady_time not_before{};                   ///< It is not run earlier; others overtake it.
 };
 
-/// The connection over which queues are made and asked about. One job at a time, in order.
+/// A connection over which queues are made and asked about. One job at a time, in order.
 /// @par Thread safety  Safe.
 class control final : link_user {
 public:
-    explicit control(std::shared_ptr<const rabbitmq::config> settings);
+    /// @param purpose  Becomes part of the connection's name, which the server shows.
+    explicit control(std::shared_ptr<const rabbitmq::config> settings, std::string purpose = "control");
     ~control() override;
 
     void post(control_job job);

@@ -75,8 +75,9 @@ void explained(const std::string& what, Call&& call) {
         if (failed.cause == errc::topology_mismatch) failed.cause = mismatch(what, failed.cause);
         if (failed.code == AMQP_COMMAND_INVALID) {
             failed.cause = error(errc::unsupported,
-                                 what + ": the server does not know exchanges of type x-consistent-hash, which sequenced "
-                                        "topics need; run: rabbitmq-plugins enable rabbitmq_consistent_hash_exchange");
+                                 what +
+                                     ": the server does not know exchanges of type x-consistent-hash, which sequenced "
+                                     "topics need; run: rabbitmq-plugins enable rabbitmq_consistent_hash_exchange");
         }
         throw;
     }
@@ -139,7 +140,7 @@ void declare(ask_channel& over, const layout& what) {
         declare(over, binding);
 }
 
-std::optional<std::uint32_t> count_ready(ask_channel& over, const std::string& queue) {
+std::optional<queue_count> count(ask_channel& over, const std::string& queue) {
     amqp_queue_declare_t method{};
     method.queue = bytes_of(queue);
     method.passive = 1;
@@ -147,14 +148,19 @@ std::optional<std::uint32_t> count_ready(ask_channel& over, const std::string& q
     try {
         const auto& ok = over.on().call<amqp_queue_declare_ok_t>(channel, AMQP_QUEUE_DECLARE_METHOD, &method,
                                                                  AMQP_QUEUE_DECLARE_OK_METHOD);
-        const auto count = ok.message_count;
+        const queue_count told{ok.message_count, ok.consumer_count};
         over.on().forget_frames(channel);
-        return count;
+        return told;
     } catch (const channel_failed& failed) {
         over.gone();
         if (failed.code == AMQP_NOT_FOUND) return std::nullopt;
         throw;
     }
+}
+
+std::optional<std::uint32_t> count_ready(ask_channel& over, const std::string& queue) {
+    const auto told = count(over, queue);
+    return told ? std::optional(told->ready) : std::nullopt;
 }
 
 bool has_exchange(ask_channel& over, const std::string& exchange) {

@@ -13,6 +13,9 @@ namespace {
 
 /// How long a question waits for a connection.
 constexpr std::chrono::seconds patience{30};
+/// On its way from a quorum queue where its time is over to its next queue a message is in no count. A queue for which
+/// messages may wait is told to be empty if it is so twice, with this between.
+constexpr std::chrono::milliseconds unseen{100};
 /// A consumer's tag is a short string.
 constexpr std::size_t longest_tag = 200;
 constexpr std::size_t largest_prefetch = 65'535;
@@ -23,9 +26,15 @@ std::string fresh_name() {
     return std::to_string(::getpid()) + "-" + std::to_string(source()) + std::to_string(source());
 }
 
+/// Lists come from the management API.
+spi::capabilities capabilities_of(const rabbitmq::config& settings) {
+    auto made = rabbitmq::capabilities;
+    made.admin = !settings.management.empty();
+    return made;
+}
+
 error missing(const std::string& queue) {
-    return {errc::unknown_queue,
-            "queue '" + queue + "' is not on this RabbitMQ virtual host; declare its topic first"};
+    return {errc::unknown_queue, "queue '" + queue + "' is not on this RabbitMQ virtual host; declare its topic first"};
 }
 
 }  // namespace
@@ -33,19 +42,27 @@ error missing(const std::string& queue) {
 driver::driver(std::shared_ptr<const rabbitmq::config> settings, std::shared_ptr<shove::clock> time)
     : settings_(std::move(settings)),
       clock_(std::move(time)),
-      capabilities_(rabbitmq::capabilities),
+      capabilities_(capabilities_of(*settings_)),
       process_(fresh_name()) {
     shared_.settings = settings_;
     shared_.asking = std::make_shared<control>(settings_);
     shared_.publishing = std::make_shared<outlet>(settings_);
     shared_.waiting = std::make_shared<delays>(shared_.asking);
     known_ = std::make_shared<topologies>(settings_, shared_.asking);
+    if (settings_->management.empty()) return;
+    desk_ = std::make_shared<management_desk>(*settings_);
+    queues_ = std::make_shared<census>(desk_);
+    auto share = [this](const std::string& queue) { return share_of(queue); };
+    admin_ = std::make_unique<rabbitmq_backend::admin>(rabbitmq_backend::admin::parts{
+        settings_, clock_, desk_, queues_, shared_.publishing, known_, std::move(share)});
 }
 
 driver::~driver() {
     close(std::chrono::steady_clock::now(), [](const error&) {});
     if (closing_.joinable()) closing_.join();
+    if (desk_) desk_->finish();
     shared_.publishing->finish();
+    if (admin_) admin_->finish();
     shared_.asking->finish();
     for (const auto& one : intakes_)
         one->finish();
@@ -66,9 +83,17 @@ void driver::subscribe(spi::source from, spi::callback<void(result<std::shared_p
         return done(error(errc::invalid_argument, "queue '" + queue + "': prefetch must be at least 1"));
     }
     if (from.broadcast && from.broadcast->from != broadcast_start::kind::tail) {
-        return done(error(errc::unsupported, "queue '" + queue +
-                                                 "': RabbitMQ keeps no history of a broadcast; begin at the tail"));
+        return done(error(errc::unsupported,
+                          "queue '" + queue + "': RabbitMQ keeps no history of a broadcast; begin at the tail"));
     }
+    if (!admin_) return begin_consumer(from, queue, std::move(done));
+    auto answer = std::make_shared<decltype(done)>(std::move(done));
+    auto source = std::make_shared<spi::source>(std::move(from));
+    admin_->give_back(queue, [this, source, queue, answer] { begin_consumer(*source, queue, std::move(*answer)); });
+}
+
+void driver::begin_consumer(const spi::source& from, const std::string& queue,
+                            spi::callback<void(result<std::shared_ptr<spi::subscription>>)> done) {
     const auto on = intake_with_room();
     if (!on) return done(closed_error());
     auto answer = std::make_shared<decltype(done)>(std::move(done));
@@ -126,41 +151,63 @@ std::shared_ptr<intake> driver::intake_with_room() {
     return intakes_.emplace_back(std::make_shared<intake>(settings_));
 }
 
-std::size_t driver::unsettled_in(const std::string& queue) const {
+own_share driver::share_of(const std::string& queue) const {
     const std::lock_guard lock(mutex_);
-    std::size_t count = 0;
+    own_share made;
     for (const auto& weak : consumers_) {
         const auto who = weak.lock();
-        if (who && who->plan().queue == queue) count += who->unsettled();
+        if (!who || who->plan().queue != queue) continue;
+        made.unsettled += who->unsettled();
+        ++made.consumers;
     }
-    return count;
+    return made;
 }
 
-/// Where messages wait before they come to a queue, as far as this process knows.
-std::vector<std::string> driver::waiting_queues(const std::string& queue, const queue_topology* topology) const {
+std::vector<std::string> driver::waiting_queues(const std::string& queue, const queue_topology* topology,
+                                                const queue_list& all) const {
     const bool reads = topology && topology->dead_letter_queue != queue;
-    auto names = shared_.waiting->waiting_for(queue, reads ? topology->queue : queue);
-    if (!reads) return names;
-    for (const auto& tier : topology->holds)
-        names.push_back(tier.queue);
+    const auto& published_to = reads ? topology->queue : queue;
+    auto names = shared_.waiting->waiting_for(queue, published_to);
+    if (reads) {
+        for (const auto& tier : topology->holds)
+            names.push_back(tier.queue);
+    }
+    if (all) {
+        for (const auto& each : *all) {
+            if (waits_for(each, queue, published_to)) names.push_back(each.name);
+        }
+    }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
 void driver::depth(std::string queue, spi::callback<void(result<spi::queue_depth>)> done) {
+    if (!admin_) return count(queue, nullptr, std::move(done));
     auto answer = std::make_shared<decltype(done)>(std::move(done));
+    admin_->give_back(queue, [this, queue, answer] {
+        queues_->recent([this, queue, answer](const queue_list& all) { count(queue, all, std::move(*answer)); });
+    });
+}
+
+void driver::count(const std::string& queue, queue_list all, spi::callback<void(result<spi::queue_depth>)> done,
+                   bool again) {
+    auto answer = std::make_shared<decltype(done)>(std::move(done));
+    const auto now = std::chrono::steady_clock::now();
     control_job job;
-    job.deadline = std::chrono::steady_clock::now() + patience;
-    job.run = [this, queue = std::move(queue), answer](ask_channel& over) {
-        spi::queue_depth depth;
+    job.deadline = now + patience;
+    if (again) job.not_before = now + unseen;
+    job.run = [this, again, queue, all = std::move(all), answer](ask_channel& over) {
         const auto topology = known_->find(queue);
-        if (topology && topology->broadcast) return (*answer)(depth);  // it keeps nothing
-        for (const auto& waiting : waiting_queues(queue, topology.get()))
-            depth.delayed += count_ready(over, waiting).value_or(0);
-        depth.in_flight = unsettled_in(queue);
-        const auto ready = count_ready(over, queue);
-        if (!ready) return (*answer)(missing(queue));
-        depth.ready = *ready;
-        (*answer)(depth);
+        if (topology && topology->broadcast) return (*answer)(spi::queue_depth{});  // it keeps nothing
+        const auto waiting = waiting_queues(queue, topology.get(), all);
+        const auto share = [&] { return share_of(queue); };
+        const auto told = measure(over, queue, waiting, find_queue(all, queue), share, clock_->wall());
+        if (!told) return (*answer)(missing(queue));
+        const bool empty = told->depth.ready + told->depth.in_flight + told->depth.delayed == 0;
+        const bool hides = settings_->queues == rabbitmq::queue_type::quorum && !waiting.empty();
+        if (empty && hides && !again) return count(queue, all, std::move(*answer), true);
+        (*answer)(told->depth);
     };
     job.fail = [answer](const error& why) { (*answer)(why); };
     shared_.asking->post(std::move(job));
@@ -191,10 +238,32 @@ void driver::describe(spi::callback<void(result<spi::description>)> done) {
                       {"virtual host", settings_->virtual_host},
                       {"queues", settings_->queues == rabbitmq::queue_type::quorum ? "quorum" : "classic"},
                       {"TLS", settings_->tls ? "on" : "off"}};
-        (*answer)(std::move(told));
+        if (!desk_) return (*answer)(std::move(told));
+        describe_management(std::move(told), std::move(*answer));
     };
     job.fail = [answer](const error& why) { (*answer)(why); };
     shared_.asking->post(std::move(job));
+}
+
+void driver::describe_management(spi::description told, spi::callback<void(result<spi::description>)> done) {
+    auto answer = std::make_shared<decltype(done)>(std::move(done));
+    auto known = std::make_shared<spi::description>(std::move(told));
+    auto add = [answer, known](management& api) {
+        const auto facts = api.overview();
+        const auto note = [&](const char* name, const std::string& value) {
+            if (!value.empty()) known->facts.push_back({name, value});
+        };
+        if (facts) {
+            note("Erlang", facts->erlang_version);
+            note("cluster", facts->cluster_name);
+            note("node", facts->node);
+            note("statistics", facts->statistics_disabled ? "off: what other processes hold is not known" : "on");
+        } else {
+            note("management API", "does not answer: " + facts.error().message());
+        }
+        (*answer)(std::move(*known));
+    };
+    desk_->ask(std::move(add), [answer](const error& why) { (*answer)(why); });
 }
 
 void driver::close(steady_time deadline, spi::callback<void(error)> done) {
@@ -207,14 +276,18 @@ void driver::close(steady_time deadline, spi::callback<void(error)> done) {
     }
     for (const auto& one : intakes)
         one->shut();
+    if (desk_) desk_->shut();
+    if (admin_) admin_->shut();
     shared_.publishing->shut();
     shared_.asking->shut();
     // Waiting for the connections' threads is work that blocks.
-    closing_ = std::thread([shared = shared_, intakes = std::move(intakes), deadline, done = std::move(done)]() mutable {
+    closing_ = std::thread([shared = shared_, intakes = std::move(intakes), looking = admin_.get(), deadline,
+                            done = std::move(done)]() mutable {
         bool in_time = shared.publishing->wait_stopped(deadline);
         for (const auto& one : intakes)
             in_time = one->wait_stopped(deadline) && in_time;
         in_time = shared.asking->wait_stopped(deadline) && in_time;
+        if (looking) in_time = looking->wait_stopped(deadline) && in_time;
         done(in_time ? error() : error(errc::timed_out, "closing the connections to RabbitMQ took too long"));
     });
 }

@@ -69,7 +69,8 @@ void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_typ
         made.queues.push_back(std::move(hold));
     }
     if (!topology.external) {
-        made.bindings.push_back({readers_exchange(topology.queue), topology.reader_queue, topology.reader_queue, false});
+        made.bindings.push_back(
+            {readers_exchange(topology.queue), topology.reader_queue, topology.reader_queue, false});
     }
 }
 
@@ -84,15 +85,14 @@ layout layout_of(const queue_topology& topology, rabbitmq::queue_type type) {
     if (!topology.external) made.exchanges.push_back({publish_exchange(topology), "fanout"});
     if (topology.broadcast) return made;
     std::optional<std::string> dead;
-    if (!topology.dead_letter_queue.empty()) {
-        if (type == rabbitmq::queue_type::classic) dead = topology.dead_letter_queue;
-        made.queues.push_back(queue_of(topology.dead_letter_queue, type));
-    }
+    if (type == rabbitmq::queue_type::classic && !topology.dead_letter_queue.empty()) dead = topology.dead_letter_queue;
     if (topology.sequencing) {
         add_shards(made, topology, type, dead);
     } else {
         add_queue(made, topology, type, dead);
     }
+    // Last: where the server refuses one of the others, because it is there with other settings, nothing new is left.
+    if (!topology.dead_letter_queue.empty()) made.queues.push_back(queue_of(topology.dead_letter_queue, type));
     return made;
 }
 

@@ -16,9 +16,9 @@ namespace shove::rabbitmq_backend {
 struct queue_layout {
     std::string name;
     rabbitmq::queue_type type = rabbitmq::queue_type::classic;
-    std::string dead_letter_exchange;                 ///< With `dead_letter_key`; see there.
-    std::optional<std::string> dead_letter_key;       ///< What expires or is rejected goes there. Nothing: it is dropped.
-    std::optional<std::chrono::milliseconds> ttl;     ///< Messages expire after so long: a hold queue.
+    std::string dead_letter_exchange;              ///< With `dead_letter_key`; see there.
+    std::optional<std::string> dead_letter_key;    ///< What expires or is rejected goes there. Nothing: it is dropped.
+    std::optional<std::chrono::milliseconds> ttl;  ///< Messages expire after so long: a hold queue.
     std::optional<std::chrono::milliseconds> unused;  ///< The queue itself goes after so long without a declaration.
     bool single_active = false;
 };
@@ -52,15 +52,15 @@ std::string publish_exchange(const queue_topology& topology);
 
 /// Whether it is that of a reader group.
 bool reads_from_another(const queue_topology& topology) noexcept;
-/// What a topology needs. Quorum queues are not told where rejected messages go: nothing of ours is rejected; classic ones
-/// are, because the Rust library declares them so.
+/// What a topology needs. Quorum queues are not told where rejected messages go: nothing of ours is rejected; classic
+/// ones are, because the Rust library declares them so.
 layout layout_of(const queue_topology& topology, rabbitmq::queue_type type);
 
 /// The queue where messages wait for a time that no hold tier has: `{queue}-delay-{D}`. From there they go to `queue`.
 /// @param delay  As `rounded_delay` gives it.
 queue_layout delay_queue(const std::string& queue, std::chrono::milliseconds delay, rabbitmq::queue_type type);
-/// As `delay_queue`, for what was published with a delay: `{queue}-later-{D}`. From there it goes where the topic's messages
-/// go.
+/// As `delay_queue`, for what was published with a delay: `{queue}-later-{D}`. From there it goes where the topic's
+/// messages go.
 queue_layout later_queue(const queue_topology& topology, std::chrono::milliseconds delay, rabbitmq::queue_type type);
 /// Whether messages wait there for a reader's place: its delay queues, and the later queues of what it reads from.
 bool is_waiting_for(std::string_view name, std::string_view place, std::string_view queue) noexcept;
@@ -73,7 +73,14 @@ inline constexpr std::chrono::minutes delay_queue_life{10};
 void declare(ask_channel& over, const layout& what);
 void declare(ask_channel& over, const queue_layout& what);
 
-/// Messages ready in a queue, by a passive declaration; nothing: there is no such queue.
+/// What a server says of a queue at once, where its statistics lag.
+struct queue_count {
+    std::uint32_t ready = 0;
+    std::uint32_t consumers = 0;
+};
+/// By a passive declaration; nothing: there is no such queue.
+std::optional<queue_count> count(ask_channel& over, const std::string& queue);
+/// Messages ready in a queue; nothing: there is no such queue.
 std::optional<std::uint32_t> count_ready(ask_channel& over, const std::string& queue);
 /// Whether there is such an exchange.
 bool has_exchange(ask_channel& over, const std::string& exchange);

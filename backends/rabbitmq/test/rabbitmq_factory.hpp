@@ -21,6 +21,13 @@ private:
     std::unique_ptr<rabbitmq_test::vhost> host_;
 };
 
+/// Where brokers find a virtual host, and the management interface.
+/// @param queues  `quorum` or `classic`.
+inline std::string url_of(const rabbitmq_test::rabbitmq_server& server, const rabbitmq_test::vhost& host,
+                          const std::string& queues) {
+    return host.url() + "?queues=" + queues + "&management=" + rabbitmq_test::percent_encoded(server.management_url());
+}
+
 /// What the suite needs to know of RabbitMQ.
 /// @param queues  `quorum` or `classic`.
 inline backend_factory rabbitmq_factory(const std::string& name, const std::string& queues) {
@@ -32,7 +39,7 @@ inline backend_factory rabbitmq_factory(const std::string& name, const std::stri
     made.make_store = [server, queues] {
         if (!*server) *server = std::make_unique<rabbitmq_test::rabbitmq_server>();
         auto host = std::make_unique<rabbitmq_test::vhost>(**server);
-        const auto url = host->url() + "?queues=" + queues;
+        const auto url = url_of(**server, *host, queues);
         return std::make_unique<rabbitmq_store>(std::move(host), url);
     };
     made.attach = [](const std::string& location) {

@@ -36,6 +36,9 @@ public:
     std::uint16_t port() const noexcept { return amqp_.port; }
     std::uint16_t tls_port() const noexcept { return amqps_.port; }
 
+    /// `http://127.0.0.1:PORT`; the user is guest, too.
+    std::string management_url() const { return "http://" + management_.host + ":" + std::to_string(management_.port); }
+
     /// A call of the management interface.
     answer call(std::string_view method, const std::string& path, std::string body = {}) const;
     /// The same; a status over 299 becomes a `testkit::broker_error`.
