@@ -43,11 +43,12 @@ void publish_batch::split(indices& now, std::map<milliseconds, indices>& later) 
 
 void publish_batch::send_now(indices which) {
     const auto deadline = std::max(request_.deadline, std::chrono::steady_clock::now() + least_patience);
-    known_->way_to(topology_, deadline,
-                   [self = shared_from_this(), which = std::move(which)](result<std::shared_ptr<const route>> way) mutable {
-                       if (!way) return self->refuse(which, way.error());
-                       self->ship(std::move(which), *way, milliseconds(0), false);
-                   });
+    known_->way_to(
+        topology_, deadline,
+        [self = shared_from_this(), which = std::move(which)](result<std::shared_ptr<const route>> way) mutable {
+            if (!way) return self->refuse(which, way.error());
+            self->ship(std::move(which), *way, milliseconds(0), false);
+        });
 }
 
 void publish_batch::send_later(milliseconds delay, indices which, bool again) {
@@ -91,7 +92,10 @@ void publish_batch::ship(indices which, const std::shared_ptr<const route>& way,
             self->send_later(delay, std::move(rest), true);
             return self->answered(settled, std::move(known));
         }
-        if (lost) self->known_->forget_way(self->topology_);
+        // An exchange that was deleted ends the channel, and what was sent over it has an unknown fate.
+        const auto unclear =
+            std::ranges::any_of(results, [](const auto& r) { return r.status == spi::publish_status::unknown; });
+        if (lost || unclear) self->known_->forget_way(self->topology_);
         self->answered(which, std::move(results));
     };
     shared_.publishing->post(std::move(made));
