@@ -137,29 +137,60 @@ void crash_once(const child_arguments& told, std::unique_ptr<child_process>& oth
     if (child) child->kill();
 }
 
+/// Waits until nothing is there, and nothing is on a broker's own way from one queue to another.
+void wait_for_the_end(const any_broker& broker, const runtime_topic& topic, milliseconds unseen) {
+    auto empty_since = steady_time::max();
+    eventually(
+        "the rest to be handled",
+        [&] {
+            const auto depth = broker.depth(topic);
+            const auto now = std::chrono::steady_clock::now();
+            const bool empty = depth.ready + depth.in_flight + depth.delayed == 0;
+            empty_since = empty ? std::min(empty_since, now) : steady_time::max();
+            return empty && now - empty_since >= unseen;
+        },
+        patience() * 6);
+}
+
+constexpr auto other_reason = " (other reason)";
+
+std::vector<std::string> browse_dead(const any_broker& broker, const runtime_topic& topic) {
+    std::vector<std::string> dead;
+    broker.admin().browse(topic.topology->dead_letter_queue, {}, [&](const spi::browsed& letter) {
+        dead.push_back(letter.msg.id() + (letter.past && letter.past->death_reason == "rejected" ? "" : other_reason));
+        return true;
+    });
+    return dead;
+}
+
+/// Where dead letters cannot be browsed they are handled.
+std::vector<std::string> take_dead(const any_broker& broker, const runtime_topic& topic) {
+    const recorder<std::string> dead;
+    const auto count = broker.depth(topic.topology->dead_letter_queue).ready;
+    auto group = broker.consumer_group();
+    group.add_dead(topic, [dead](std::span<const std::byte>, const delivery& info) {
+        const auto death = info.death();
+        dead.add(std::string(info.id()) + (death && death->reason == "rejected" ? "" : other_reason));
+        return ack;
+    });
+    group.start();
+    (void)dead.wait(count, "the dead letters");
+    (void)group.stop(patience());
+    return dead.all();
+}
+
 /// Handles what the children left, until nothing is there. The dead letters' ids.
-std::vector<std::string> finish(backend_store& store, const std::filesystem::path& file, bool sequenced) {
+std::vector<std::string> finish(const backend_factory& factory, backend_store& store, const std::filesystem::path& file,
+                                bool sequenced) {
     const auto topic = ledger_topic(sequenced);
     const auto broker = store.open({});
     broker.declare(topic);
     auto group = broker.consumer_group();
     group.add(topic, worker(std::make_shared<ledger>(file)), worker_options(2, 20));
     group.start();
-    eventually(
-        "the rest to be handled",
-        [&] {
-            const auto depth = broker.depth(topic);
-            return depth.ready + depth.in_flight + depth.delayed == 0;
-        },
-        patience() * 6);
+    wait_for_the_end(broker, topic, factory.unseen);
     (void)group.stop(patience());
-    std::vector<std::string> dead;
-    broker.admin().browse(topic.topology->dead_letter_queue, {}, [&](const spi::browsed& letter) {
-        dead.push_back(letter.msg.id() +
-                       (letter.past && letter.past->death_reason == "rejected" ? "" : " (other reason)"));
-        return true;
-    });
-    return dead;
+    return factory.capabilities.admin ? browse_dead(broker, topic) : take_dead(broker, topic);
 }
 
 void judge_calls(const std::vector<ledger_line>& lines, crash_report& report) {
@@ -207,14 +238,15 @@ void judge_order(const std::vector<ledger_line>& lines, crash_report& report) {
     }
 }
 
-void judge_dead(const std::vector<ledger_line>& lines, const std::vector<std::string>& dead, crash_report& report) {
+void judge_dead(const std::vector<ledger_line>& lines, const std::vector<std::string>& dead, bool once,
+                crash_report& report) {
     const std::multiset<std::string> letters(dead.begin(), dead.end());
-    std::set<std::string> rejected;
+    std::map<std::string, std::size_t> rejected;  // with how often
     for (const auto& line : lines) {
-        if (line.kind == called && is_rejected(line.id)) rejected.insert(line.id);
+        if (line.kind == called && is_rejected(line.id)) ++rejected[line.id];
     }
-    for (const auto& id : rejected) {
-        if (const auto n = letters.count(id); n != 1) {
+    for (const auto& [id, calls] : rejected) {
+        if (const auto n = letters.count(id); n < 1 || n > (once ? 1 : calls)) {
             report.breaches.push_back(std::to_string(n) + " dead letters in place of 1: " + id);
         }
     }
@@ -244,10 +276,10 @@ crash_report run_crashes(const backend_factory& factory, const crash_plan& plan)
         crash_once(told, other, random);
     }
     if (other) other->kill();
-    const auto dead = finish(*store, file, plan.sequenced);
+    const auto dead = finish(factory, *store, file, plan.sequenced);
     const auto lines = ledger::read(file);
     judge_calls(lines, report);
-    judge_dead(lines, dead, report);
+    judge_dead(lines, dead, plan.dead_once, report);
     if (plan.sequenced) judge_order(lines, report);
     const auto readers = plan.sequenced ? shards : plan.consumers;
     const auto bound = std::uint64_t{plan.points + 1} * readers * plan.prefetch;

@@ -1,7 +1,6 @@
 #include "connection.hpp"
 
 #include <amqp.h>
-#include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "refusal.hpp"
+#include "secure_socket.hpp"
 
 namespace shove::rabbitmq_backend {
 namespace {
@@ -27,29 +27,6 @@ timeval timeval_of(std::chrono::milliseconds time) {
 
 error unreachable(const std::string& peer, const std::string& why) {
     return {errc::not_connected, "RabbitMQ at " + peer + ": " + why};
-}
-
-amqp_socket_t* secure_socket(amqp_connection_state_t state, const rabbitmq::config& settings, const std::string& peer) {
-    auto* socket = amqp_ssl_socket_new(state);
-    if (!socket) throw connection_failed{error(errc::internal, "out of memory")};
-    amqp_ssl_socket_set_verify_peer(socket, settings.verify_peer ? 1 : 0);
-    amqp_ssl_socket_set_verify_hostname(socket, settings.verify_peer ? 1 : 0);
-    amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST);
-    auto authorities = settings.ca_file.string();
-    if (authorities.empty()) authorities = "/etc/ssl/certs/ca-certificates.crt";
-    if (settings.verify_peer && amqp_ssl_socket_set_cacert(socket, authorities.c_str()) != AMQP_STATUS_OK) {
-        throw connection_failed{error(
-            errc::invalid_argument,
-            "RabbitMQ at " + peer + ": option 'ca_file': '" + authorities + "' cannot be read as PEM certificates")};
-    }
-    if (!settings.certificate_file.empty() && amqp_ssl_socket_set_key(socket, settings.certificate_file.c_str(),
-                                                                      settings.key_file.c_str()) != AMQP_STATUS_OK) {
-        throw connection_failed{
-            error(errc::invalid_argument, "RabbitMQ at " + peer + ": options 'certificate_file' and 'key_file': '" +
-                                              settings.certificate_file.string() + "' and '" +
-                                              settings.key_file.string() + "' cannot be read as a PEM pair")};
-    }
-    return socket;
 }
 
 amqp_table_entry_t entry(const char* key, std::string_view text) {
@@ -85,7 +62,7 @@ std::unique_ptr<connection> connection::dial(const rabbitmq::config& settings, c
     handle state(amqp_new_connection());
     if (!state) throw connection_failed{error(errc::internal, "out of memory")};
     std::unique_ptr<connection> made(new connection(std::move(state), where.host + ":" + std::to_string(port)));
-    auto* socket = settings.tls ? secure_socket(made->state_.get(), settings, made->peer_)
+    auto* socket = settings.tls ? secure_socket(made->state_.get(), settings, where.host, made->peer_)
                                 : amqp_tcp_socket_new(made->state_.get());
     if (!socket) throw connection_failed{error(errc::internal, "out of memory")};
     const auto patience = timeval_of(settings.connect_timeout);
@@ -96,8 +73,11 @@ std::unique_ptr<connection> connection::dial(const rabbitmq::config& settings, c
         const bool untrusted =
             status == AMQP_STATUS_SSL_PEER_VERIFY_FAILED || status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED;
         auto why = std::string("cannot connect: ") + amqp_error_string2(status);
-        if (untrusted) why += "; the server's certificate is not trusted for this name, see 'ca_file'";
-        throw connection_failed{unreachable(made->peer_, why)};
+        if (!untrusted) throw connection_failed{unreachable(made->peer_, why)};
+        // No patience helps with that.
+        throw connection_failed{error(errc::invalid_argument,
+                                      "RabbitMQ at " + made->peer_ + ": " + why +
+                                          "; the server's certificate is not trusted for this name, see 'ca_file'")};
     }
     made->descriptor_ = amqp_get_sockfd(made->state_.get());
     made->log_in(settings, purpose);
@@ -124,8 +104,11 @@ void connection::log_in(const rabbitmq::config& settings, std::string_view purpo
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) return read_facts();
     const std::string who = "'" + settings.user + "' at virtual host '" + settings.virtual_host + "'";
     if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION) {
-        throw connection_failed{error(errc::invalid_argument, "RabbitMQ at " + peer_ + " refuses user " + who + ": " +
-                                                                  refusal_of(reply.reply).text)};
+        const auto why = refusal_of(reply.reply);
+        // What is not about the user or the virtual host passes: the server stops or starts, or runs out of something.
+        const bool for_good = code_of(why) == errc::invalid_argument;
+        throw connection_failed{error(for_good ? errc::invalid_argument : errc::not_connected,
+                                      "RabbitMQ at " + peer_ + " refuses user " + who + ": " + why.text)};
     }
     // Older servers answer a wrong password, and all answer an unknown virtual host, by hanging up.
     const bool hung_up =

@@ -9,6 +9,15 @@ namespace {
 /// The time to find out where a message goes, however short the publisher's patience for a full queue is.
 constexpr std::chrono::seconds least_patience{5};
 
+/// A little before the publisher's own deadline: then it hears why, and that nothing was sent, rather than nothing at
+/// all.
+steady_time answered_by(steady_time deadline) {
+    using duration = steady_time::duration;
+    const auto now = std::chrono::steady_clock::now();
+    if (deadline <= now || deadline == steady_time::max()) return deadline;
+    return deadline - std::min<duration>((deadline - now) / 10, std::chrono::milliseconds(50));
+}
+
 }  // namespace
 
 publish_batch::publish_batch(shared_parts shared, std::shared_ptr<topologies> known, const queue_topology& topology,
@@ -43,11 +52,12 @@ void publish_batch::split(indices& now, std::map<milliseconds, indices>& later) 
 
 void publish_batch::send_now(indices which) {
     const auto deadline = std::max(request_.deadline, std::chrono::steady_clock::now() + least_patience);
-    known_->way_to(topology_, deadline,
-                   [self = shared_from_this(), which = std::move(which)](result<std::shared_ptr<const route>> way) mutable {
-                       if (!way) return self->refuse(which, way.error());
-                       self->ship(std::move(which), *way, milliseconds(0), false);
-                   });
+    known_->way_to(
+        topology_, deadline,
+        [self = shared_from_this(), which = std::move(which)](result<std::shared_ptr<const route>> way) mutable {
+            if (!way) return self->refuse(which, way.error());
+            self->ship(std::move(which), *way, milliseconds(0), false);
+        });
 }
 
 void publish_batch::send_later(milliseconds delay, indices which, bool again) {
@@ -70,7 +80,7 @@ void publish_batch::send_later(milliseconds delay, indices which, bool again) {
 
 void publish_batch::ship(indices which, const std::shared_ptr<const route>& way, milliseconds delay, bool again) {
     shipment made;
-    made.deadline = request_.deadline;
+    made.deadline = answered_by(request_.deadline);
     made.parcels.reserve(which.size());
     for (const auto i : which)
         made.parcels.push_back({.msg = request_.messages[i].msg, .to = way});
@@ -91,7 +101,10 @@ void publish_batch::ship(indices which, const std::shared_ptr<const route>& way,
             self->send_later(delay, std::move(rest), true);
             return self->answered(settled, std::move(known));
         }
-        if (lost) self->known_->forget_way(self->topology_);
+        // An exchange that was deleted ends the channel, and what was sent over it has an unknown fate.
+        const auto unclear =
+            std::ranges::any_of(results, [](const auto& r) { return r.status == spi::publish_status::unknown; });
+        if (lost || unclear) self->known_->forget_way(self->topology_);
         self->answered(which, std::move(results));
     };
     shared_.publishing->post(std::move(made));

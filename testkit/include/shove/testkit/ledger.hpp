@@ -44,6 +44,9 @@ struct crash_plan {
     std::size_t prefetch = 5;   ///< with so many deliveries each.
     /// Handle a sequenced topic, always two processes beside each other, of which one is killed.
     bool sequenced = false;
+    /// The backend makes a dead letter and ends its original in one step. Else a crash between the two may make one
+    /// more dead letter for each repeated call.
+    bool dead_once = true;
 };
 
 /// What a crash test found.
@@ -56,8 +59,8 @@ struct crash_report {
 };
 
 /// Starts child processes that publish and handle, and kills each at a random point. Then nothing that was
-/// confirmed may be missing, rejected messages must be dead exactly once, each repeated call must be flagged
-/// `redelivered`, and there may be `prefetch * consumers` of them per crash. Of a sequenced topic, the first
+/// confirmed may be missing, rejected messages must be dead (exactly once, see `dead_once`), each repeated call must be
+/// flagged `redelivered`, and there may be `prefetch * consumers` of them per crash. Of a sequenced topic, the first
 /// calls of each key must keep its order through all that, and all those of one process.
 /// The program must be one whose children know the factory: see `register_child_roles`.
 crash_report run_crashes(const backend_factory& factory, const crash_plan& plan);
