@@ -14,9 +14,10 @@ import sys
 import xml.etree.ElementTree as xml
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "capabilities.md"
-CASE = re.compile(r"^(?P<backend>[a-z]+)-conformance\.(?P=backend)_(?P<theme>\w+)\.(?P<case>\w+)$")
+# A backend may have several factories: its own name, and that with a word behind it (`rabbitmq_classic`). Themes are one word.
+CASE = re.compile(r"^(?P<of>[a-z]+)-conformance\.(?P<backend>(?P=of)(?:_[a-z0-9]+)?)_(?P<theme>[a-z0-9]+)\.(?P<case>\w+)$")
 LACKS = re.compile(r"^the backend has no (.+)$", re.MULTILINE)
-FIRST = ["inprocess", "sqlite"]
+FIRST = ["inprocess", "sqlite", "rabbitmq", "rabbitmq_classic"]
 
 HEAD = """# What each backend can do
 

@@ -1,6 +1,6 @@
 // Against a real broker, whose management API is at the URL in SHOVE_TEST_RABBITMQ_MANAGEMENT (guest, guest).
 
-#include "management.hpp"
+#include "../src/management.hpp"
 #include "management_url.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "management.hpp"
+#include "../src/management.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Requests and answers over real sockets, against a server that does as it is told.
 
-#include "management.hpp"
+#include "../src/management.hpp"
 #include "management_server.hpp"
 
 #include <gtest/gtest.h>

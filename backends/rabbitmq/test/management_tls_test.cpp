@@ -1,6 +1,6 @@
 // Whom the client trusts over https.
 
-#include "management.hpp"
+#include "../src/management.hpp"
 #include "management_certificates.hpp"
 #include "management_server.hpp"
 

@@ -1,7 +1,7 @@
 // What a base URL of the management API means, and how names become segments of a path.
 
 #include "management_url.hpp"
-#include "management.hpp"
+#include "../src/management.hpp"
 #include "management_server.hpp"
 
 #include <gtest/gtest.h>
