@@ -1,10 +1,12 @@
 #include "admin.hpp"
 
 #include <algorithm>
+#include <future>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "crash_notes.hpp"
 #include "layout.hpp"
 #include "poison_records.hpp"
 
@@ -89,10 +91,23 @@ void admin::close_viewing() {
         held_.clear();
     }
     if (!last || !last->alive()) return;
+    say_looked_at(*last);
     try {
         last->give_back();
     } catch (const channel_failed&) {  // then the server has given everything back
     }
+}
+
+/// The broker says of a message that was looked at that it was delivered before. Consumers are to know that nobody had
+/// begun it. Where that cannot be written down, they handle it alone once, to be safe.
+void admin::say_looked_at(const viewing& what) {
+    constexpr std::chrono::seconds patience{2};
+    if (what.seen().empty()) return;
+    const auto written = std::make_shared<std::promise<void>>();
+    const auto notes = std::make_shared<crash_notes>(nullptr, with_.publishing, what.queue());
+    auto waiting = written->get_future();
+    notes->give_back(what.seen(), [written] { written->set_value(); });
+    waiting.wait_for(patience);
 }
 
 void admin::idle_later() {

@@ -101,6 +101,7 @@ private:
     viewing* current(const std::string& queue);
     viewing& open(ask_channel& over, const std::string& queue);
     void close_viewing();
+    void say_looked_at(const viewing& what);
     void idle_later();
     cursor_book& book(const std::string& queue);
 

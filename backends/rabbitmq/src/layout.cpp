@@ -59,7 +59,8 @@ void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_typ
         made.queues.push_back(queue_of(topology.queue, type));
         made.bindings.push_back({readers_exchange(topology.queue), topology.queue, topology.queue, false});
     }
-    auto notes = queue_of(notes_queue(topology.reader_queue), type);
+    // Classic: it is looked through, and a quorum queue would give the notes back in another order.
+    auto notes = queue_of(notes_queue(topology.reader_queue), rabbitmq::queue_type::classic);
     notes.ttl = note_life;
     made.queues.push_back(std::move(notes));
     for (const auto& tier : topology.holds) {

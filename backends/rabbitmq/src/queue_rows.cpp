@@ -5,6 +5,7 @@
 #include <map>
 
 #include "census.hpp"
+#include "crash_notes.hpp"
 #include "shard_record.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -34,6 +35,14 @@ bool is_beside_shard(const std::vector<queue_stats>& all, std::string_view name)
         if (shard && is_single_active(*shard)) return true;
     }
     return false;
+}
+
+/// Whether it holds the notes of another queue.
+bool is_notes(const std::vector<queue_stats>& all, const queue_stats& what) {
+    const auto suffix = notes_queue("");
+    const std::string_view name = what.name;
+    return name.ends_with(suffix) && !argument(what, "x-message-ttl").empty() &&
+           find_in(all, name.substr(0, name.size() - suffix.size())) != nullptr;
 }
 
 std::string dead_letter_queue_of(const std::vector<queue_stats>& all, const queue_stats& of,
@@ -83,7 +92,7 @@ std::vector<queue_row> rows_of(
         if (!argument(each, "x-message-ttl").empty()) waiting.emplace(argument(each, dead_letter_key), &each);
     }
     for (const auto& each : all) {
-        if (is_waiting(each) || is_beside_shard(all, each.name)) continue;
+        if (is_waiting(each) || is_beside_shard(all, each.name) || is_notes(all, each)) continue;
         const auto topology = declared(each.name);
         auto& row = rows.emplace_back();
         row.noted = &each;

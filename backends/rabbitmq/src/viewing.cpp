@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shard_record.hpp"
 #include "wire_in.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -13,13 +14,14 @@ constexpr std::size_t stride = 1'000;
 
 }  // namespace
 
-viewing::found viewing::read(const glimpse& from) const {
+viewing::found viewing::read(const glimpse& from) {
     auto read = read_message(from.properties, from.body,
                              {.exchange = from.exchange, .routing_key = from.routing_key, .dead_letter_queue = dead_});
     found made;
     made.item.msg = std::move(read.msg);
     made.item.past = std::move(read.past);
     made.what = likeness_of(made.item.msg, made.item.past.get());
+    if (!dead_) seen_.push_back(record_id(made.item.msg));
     return made;
 }
 

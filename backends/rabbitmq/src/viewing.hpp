@@ -22,6 +22,8 @@ public:
         : queue_(std::move(queue)), dead_(dead), look_(over, queue_) {}
 
     const std::string& queue() const noexcept { return queue_; }
+    /// What was looked at, by `record_id`; of a dead-letter queue nothing: there it does not matter.
+    const std::vector<std::string>& seen() const noexcept { return seen_; }
     bool alive() const noexcept { return look_.alive(); }
 
     /// Begins where a reading was: what it has shown is gone by.
@@ -46,12 +48,13 @@ private:
         likeness what;
         spi::browsed item;
     };
-    found read(const glimpse& from) const;
+    found read(const glimpse& from);
 
     const std::string queue_;
     const bool dead_;
     peek look_;
     std::unordered_multimap<likeness, std::uint64_t, likeness_hash> held_;  ///< The tags.
+    std::vector<std::string> seen_;
     likenesses to_skip_;
     cursor_book::reading reading_ = 0;
     std::uint64_t last_ = 0;
