@@ -28,7 +28,8 @@ constexpr const char* footer =
     "  shove dlq list orders\n"
     "\n"
     "Exit codes: 0 done, 1 something failed, 2 wrong usage, 3 a time ran out.\n"
-    "URLs: sqlite:relative.db, sqlite:///absolute/path.db, memory:\n";
+    "URLs: sqlite:relative.db, sqlite:///absolute/path.db, amqp://user:password@host:5672/vhost,\n"
+    "      amqps://user:password@host/vhost, memory:\n";
 
 /// The command line as CLI11 knows it.
 class command_line {

@@ -1,4 +1,5 @@
-# shove_add_backend(<name> SOURCES <files> [PRIVATE <libs>] [FIND <packages>] [PKG_CONFIG <modules>])
+# shove_add_backend(<name> SOURCES <files> [PRIVATE <libs>] [FIND <packages>] [PKG_CONFIG <modules>]
+#                   [LIBS_PRIVATE <flags>])
 #
 # All that a backend's CMakeLists.txt has to say. Makes shove::<name> from include/shove/<name>.hpp and src/,
 # and enters the backend into shove::open, the installation and the packages. See shove_add_library.

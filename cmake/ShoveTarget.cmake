@@ -25,16 +25,18 @@ function(shove_test_code_flags target)
 endfunction()
 
 # shove_add_library(<component> SOURCES <files> [COMPONENTS <components>] [PUBLIC <libs>] [PRIVATE <libs>]
-#                   [FIND <find_dependency arguments>...] [PKG_CONFIG <modules>] [HEADERS <dir>] [CMAKE <file>])
+#                   [FIND <find_dependency arguments>...] [PKG_CONFIG <modules>] [LIBS_PRIVATE <flags>]
+#                   [HEADERS <dir>] [CMAKE <file>])
 # A library of the product: target shove_<component>, alias shove::<component>, file libshove-<component>,
 # its part of the CMake package and its shove-<component>.pc.
 #   COMPONENTS  other components that it needs, linked PUBLIC
 #   FIND        what an installed component looks for, e.g. "SQLite3" or "Boost 1.81"
 #   PKG_CONFIG  the same for pkg-config
+#   LIBS_PRIVATE  linker flags of libraries that have no module of pkg-config
 #   HEADERS     folder of the public headers; default include
 #   CMAKE       CMake functions that come with the installed component
 function(shove_add_library component)
-  cmake_parse_arguments(arg "" "HEADERS;CMAKE" "SOURCES;COMPONENTS;PUBLIC;PRIVATE;FIND;PKG_CONFIG" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADERS;CMAKE" "SOURCES;COMPONENTS;PUBLIC;PRIVATE;FIND;PKG_CONFIG;LIBS_PRIVATE" ${ARGN})
   if(NOT arg_HEADERS)
     set(arg_HEADERS include)
   endif()
@@ -65,7 +67,8 @@ function(shove_add_library component)
   if(SHOVE_INSTALL)
     shove_install_component(${component}
       HEADERS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_HEADERS}
-      COMPONENTS ${arg_COMPONENTS} FIND ${arg_FIND} PKG_CONFIG ${arg_PKG_CONFIG} CMAKE ${arg_CMAKE})
+      COMPONENTS ${arg_COMPONENTS} FIND ${arg_FIND} PKG_CONFIG ${arg_PKG_CONFIG}
+      LIBS_PRIVATE ${arg_LIBS_PRIVATE} CMAKE ${arg_CMAKE})
   endif()
 endfunction()
 

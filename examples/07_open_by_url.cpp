@@ -1,5 +1,5 @@
 // The backend is a URL, known only at run time; errors come as values.
-//   07_open_by_url [URL=memory:]          for example sqlite:notes.db
+//   07_open_by_url [URL=memory:]          for example sqlite:notes.db or amqp://localhost
 #include <shove/open.hpp>
 #include <shove/shove.hpp>
 

@@ -7,13 +7,14 @@ set -euo pipefail
 
 run=(g++-12 g++ cmake ninja-build make pkg-config ccache
      libboost1.81-dev libsimdjson-dev libsqlite3-dev libprotobuf-dev protobuf-compiler
+     librabbitmq-dev libboost-json1.81-dev libssl-dev
      prometheus-cpp-dev libspdlog-dev libcli11-dev libtomlplusplus-dev)
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
       prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
       sqlite3 doxygen graphviz python3 binutils git groff-base
       default-jre-headless maven
-      rabbitmq-server librabbitmq-dev amqp-tools curl openssl)
+      rabbitmq-server amqp-tools curl openssl)
 
 case "${1:-run}" in
     run)  wanted=("${run[@]}") ;;

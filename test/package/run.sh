@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the outside project one way: run.sh install|find_package|codecs|pkg_config|add_subdirectory
+# Builds and runs the outside project one way: run.sh WAY (see below)
 # BUILD is the build folder to take the libraries from, CXX the compiler, CMAKE the cmake to use.
 set -euo pipefail
 
@@ -24,16 +24,19 @@ case "$1" in
             [ -s "$prefix/share/$page" ] || { echo "share/$page is not installed" >&2; exit 1; }
         done
         exit 0 ;;
-    find_package | codecs)
+    find_package | codecs | rabbitmq)
         "$CMAKE" -S "$here/$1" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
         "$CMAKE" --build "$folder" ;;
-    pkg_config)
+    pkg_config | rabbitmq_pkg_config)
+        source=$here/main.cpp
+        libraries="shove-sqlite shove-open"
+        [ "$1" = pkg_config ] || { source=$here/rabbitmq/main.cpp libraries=shove-rabbitmq; }
         mkdir -p "$folder"
         modules=$(dirname "$(find "$prefix" -name shove-core.pc)")
         export PKG_CONFIG_PATH=$modules
         static=--static
         [ ! -e "$modules/../libshove-core.so" ] || static=
-        make -C "$folder" -f "$here/pkg_config/Makefile" SOURCE="$here/main.cpp" STATIC=$static CXX="$CXX" ;;
+        make -C "$folder" -f "$here/pkg_config/Makefile" SOURCE="$source" MODULES="$libraries" STATIC=$static CXX="$CXX" ;;
     add_subdirectory)
         # Flags, paths and the folder's depth are the build's own, so that the compiler cache can help.
         folder=$BUILD-as-subproject
@@ -43,7 +46,7 @@ case "$1" in
             ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
         "$CMAKE" --build "$folder" --target outside ;;
     *)
-        echo "usage: $0 install|find_package|codecs|pkg_config|add_subdirectory" >&2
+        echo "usage: $0 install|find_package|codecs|rabbitmq|pkg_config|rabbitmq_pkg_config|add_subdirectory" >&2
         exit 64 ;;
 esac
 
