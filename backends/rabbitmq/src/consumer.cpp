@@ -387,8 +387,8 @@ bool consumer::is_known(const spi::delivery& item) {
 bool consumer::apply(std::uint64_t tag, spi::settlement& how) {
     how.item.tag = tag;
     if (how.kind == spi::settlement_kind::complete || how.kind == spi::settlement_kind::release) {
-        const bool done = let_go(
-            tag, how.kind == spi::settlement_kind::complete ? release_kind::ack : release_kind::requeue);
+        const bool done =
+            let_go(tag, how.kind == spi::settlement_kind::complete ? release_kind::ack : release_kind::requeue);
         flush();
         return done;
     }
@@ -419,8 +419,9 @@ void consumer::work(connection& on) {
     }
     if (!cancelled_) return;
     on.close_channel(channel_);
-    lost(error(errc::unknown_queue, "queue '" + plan_.queue + "': RabbitMQ ended the consumer; the queue was deleted or "
-                                                              "moved to another node"));
+    lost(error(errc::unknown_queue, "queue '" + plan_.queue +
+                                        "': RabbitMQ ended the consumer; the queue was deleted or "
+                                        "moved to another node"));
 }
 
 /// Gives what has arrived to a waiting receive, and keeps the rest.

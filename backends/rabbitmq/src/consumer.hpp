@@ -25,10 +25,10 @@ struct consumer_plan {
     std::string fanout;  ///< Of a broadcast, in place of the queue: its exchange.
     /// Whose routing keys are the messages' keys: of a sequenced topology the hash exchange. Else empty.
     std::string key_exchange;
-    std::string name;    ///< For people: shown by the server as the consumer's tag.
+    std::string name;  ///< For people: shown by the server as the consumer's tag.
     std::uint16_t prefetch = 1;
-    bool dead = false;   ///< It is a dead-letter queue.
-    bool shard = false;  ///< It is a shard of a sequenced topology: read by one consumer at a time, with a ledger.
+    bool dead = false;    ///< It is a dead-letter queue.
+    bool shard = false;   ///< It is a shard of a sequenced topology: read by one consumer at a time, with a ledger.
     std::string process;  ///< Of this broker: a new name each time.
     std::shared_ptr<outlet> publishing;  ///< Of a shard: for its ledger.
     std::shared_ptr<lost_and_found> lost;
@@ -139,14 +139,14 @@ private:
     receive_done receiving_;
     std::size_t receive_max_ = 0;
     std::optional<error> failure_;  ///< For the next receive.
-    bool wanted_ = true;            ///< Deliveries are; false between the end of a receive and the next one, in a drain.
+    bool wanted_ = true;      ///< Deliveries are; false between the end of a receive and the next one, in a drain.
     bool attached_ = false;   ///< There is a channel.
     bool departing_ = false;  ///< `leave` was called.
     bool leaving_ = false;
     spi::callback<void(error)> left_;
-    std::size_t giving_back_ = 0;                             ///< Notes of it under way.
-    std::vector<spi::delivery> looked_up_;                    ///< Wait for notes that are being read.
-    std::vector<spi::delivery> judged_;                       ///< Their notes are read.
+    std::size_t giving_back_ = 0;                                ///< Notes of it under way.
+    std::vector<spi::delivery> looked_up_;                       ///< Wait for notes that are being read.
+    std::vector<spi::delivery> judged_;                          ///< Their notes are read.
     std::unordered_map<std::uint64_t, std::uint32_t> suspects_;  ///< Crashes by tag.
     std::unordered_map<std::uint64_t, std::string> alone_;       ///< By tag: runs alone, and that is written down.
     std::shared_ptr<shard_ledger> ledger_;
@@ -165,7 +165,7 @@ private:
     std::string routing_key_;
     std::vector<spi::delivery> arrived_;
     std::vector<spi::delivery> unclear_;  ///< Delivered before, by whom is not known.
-    bool cancelled_ = false;  ///< By the server.
+    bool cancelled_ = false;              ///< By the server.
     unsigned refusals_ = 0;
 };
 

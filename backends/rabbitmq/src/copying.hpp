@@ -4,7 +4,8 @@
 
 namespace shove::rabbitmq_backend {
 
-/// Carries out the settlements of one batch that need something stored first: a copy, or a note. Lives until the last one has its fate.
+/// Carries out the settlements of one batch that need something stored first: a copy, or a note. Lives until the last
+/// one has its fate.
 class copying : public std::enable_shared_from_this<copying> {
 public:
     using finished = spi::callback<void(std::vector<spi::failed_settlement>)>;

@@ -65,9 +65,10 @@ void crash_notes::read(unique_function<void(findings)> done) {
     job.deadline = std::chrono::steady_clock::now() + patience;
     job.run = [self = shared_from_this(), answer](ask_channel& over) {
         findings found;
-        look_through(over, self->queue_, [&](const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
-            if (const auto record = read_record(properties, body)) note(found, *record, body);
-        });
+        look_through(over, self->queue_,
+                     [&](const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
+                         if (const auto record = read_record(properties, body)) note(found, *record, body);
+                     });
         (*answer)(std::move(found));
     };
     job.fail = [answer](const error&) { (*answer)({}); };
@@ -94,8 +95,8 @@ void crash_notes::alone(const std::string& id, std::uint32_t crashes, spi::callb
     record.past = std::make_unique<spi::history>();
     record.past->crashes = crashes;
     auto what = note_of(record, way_);
-    write(std::move(what), [kept = std::shared_ptr(std::move(record.past)), done = std::move(done)](
-                               const error& why) mutable { done(why); });
+    write(std::move(what), [kept = std::shared_ptr(std::move(record.past)),
+                            done = std::move(done)](const error& why) mutable { done(why); });
 }
 
 void crash_notes::ended(const std::string& id) {

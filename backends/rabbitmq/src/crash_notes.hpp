@@ -16,8 +16,8 @@ namespace shove::rabbitmq_backend {
 /// What processes tell each other of a queue's messages, in the queue `{queue}-notes`, where it is kept for a day.
 ///
 /// The broker says of a message only that it was delivered before. Whoever gave it back without having begun it says so
-/// here; of any other it must be assumed that its process died over it. Such a message runs alone, and that it begins to is
-/// written down first: if the process dies then, the message is the cause (G3).
+/// here; of any other it must be assumed that its process died over it. Such a message runs alone, and that it begins
+/// to is written down first: if the process dies then, the message is the cause (G3).
 /// @par Thread safety  Safe.
 class crash_notes : public std::enable_shared_from_this<crash_notes> {
 public:

@@ -14,8 +14,8 @@
 
 namespace shove::rabbitmq_backend {
 
-/// Sees to it that a queue for a delay is there when it is needed. Such queues go by themselves when nobody has needed them
-/// for ten minutes, so each is declared again after one.
+/// Sees to it that a queue for a delay is there when it is needed. Such queues go by themselves when nobody has needed
+/// them for ten minutes, so each is declared again after one.
 /// @par Thread safety  Safe.
 class delays {
 public:

@@ -94,9 +94,8 @@ void intake::work_on(connection& on, member& who) {
 
 /// Lets those go that leave, or could not come.
 void intake::remove(connection* on) {
-    const auto rest = std::ranges::stable_partition(members_, [](const member& who) {
-        return !who.what->leaving() && who.next_try != steady_time::max();
-    });
+    const auto rest = std::ranges::stable_partition(
+        members_, [](const member& who) { return !who.what->leaving() && who.next_try != steady_time::max(); });
     if (rest.empty()) return;
     std::vector<member> gone(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
     members_.erase(rest.begin(), rest.end());

@@ -12,8 +12,9 @@
 
 namespace shove::rabbitmq_backend {
 
-/// Messages whose channel went while this process had them in hand. They come back, to this process or another one; where
-/// it is this one, the call that is under way decides about them, and there is no second one. By message id; bounded.
+/// Messages whose channel went while this process had them in hand. They come back, to this process or another one;
+/// where it is this one, the call that is under way decides about them, and there is no second one. By message id;
+/// bounded.
 /// @par Thread safety  Safe. What it calls runs without its lock.
 class lost_and_found {
 public:

@@ -156,8 +156,9 @@ void outlet::confirm(std::uint64_t tag, bool multiple, bool positive) {
         if (what.settled) continue;
         if (!positive) {
             settle(what, spi::publish_status::failed,
-                   error(errc::queue_full, "RabbitMQ refused a message (basic.nack): a queue that takes it is full, or "
-                                           "the server failed; see its log"));
+                   error(errc::queue_full,
+                         "RabbitMQ refused a message (basic.nack): a queue that takes it is full, or "
+                         "the server failed; see its log"));
         } else if (what.returned) {
             settle(what, spi::publish_status::failed,
                    error(errc::unroutable, "RabbitMQ has no queue for a message sent to " + returned_why_));
@@ -224,8 +225,8 @@ error outlet::late_error() const {
 void outlet::expire(const error& why, bool all) {
     const auto now = std::chrono::steady_clock::now();
     std::deque<std::shared_ptr<under_way>> late;
-    const auto rest = std::ranges::stable_partition(
-        queue_, [&](const auto& of) { return !all && of->what.deadline > now; });
+    const auto rest =
+        std::ranges::stable_partition(queue_, [&](const auto& of) { return !all && of->what.deadline > now; });
     late.assign(rest.begin(), rest.end());
     queue_.erase(rest.begin(), rest.end());
     for (const auto& of : late) {

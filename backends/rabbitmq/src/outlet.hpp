@@ -17,8 +17,8 @@ namespace shove::rabbitmq_backend {
 struct route {
     std::string exchange;
     std::string routing_key;
-    bool by_key = false;     ///< The routing key is the message's key instead.
-    bool mandatory = true;   ///< Where no queue takes it, that is an error.
+    bool by_key = false;    ///< The routing key is the message's key instead.
+    bool mandatory = true;  ///< Where no queue takes it, that is an error.
 };
 
 /// One message to be published.
@@ -57,7 +57,7 @@ private:
     struct under_way {
         shipment what;
         std::size_t sent = 0;
-        std::size_t open = 0;  ///< Parcels without a fate.
+        std::size_t open = 0;                      ///< Parcels without a fate.
         std::vector<spi::publish_result> results;  ///< Empty: all stored so far.
     };
     /// A parcel that was sent and not confirmed yet.
@@ -102,9 +102,9 @@ private:
     std::uint64_t first_tag_ = 1;
     std::size_t unconfirmed_bytes_ = 0;
     amqp_channel_t channel_ = 0;
-    std::string blocked_;             ///< Why the server takes none now; empty: it does.
-    std::string returned_why_;        ///< Of the message being returned.
-    std::size_t returned_left_ = 0;   ///< Bytes of its body still to come.
+    std::string blocked_;            ///< Why the server takes none now; empty: it does.
+    std::string returned_why_;       ///< Of the message being returned.
+    std::size_t returned_left_ = 0;  ///< Bytes of its body still to come.
     properties_writer writer_;
     std::vector<header> notes_;
     link link_;

@@ -6,6 +6,8 @@
 namespace shove::rabbitmq_backend {
 namespace {
 
+constexpr std::chrono::minutes renewal{5};
+
 std::shared_ptr<const route> to_queue(std::string name) {
     return std::make_shared<const route>(route{.exchange = {}, .routing_key = std::move(name)});
 }
@@ -109,7 +111,8 @@ void shard_ledger::write(const shard_record& what, spi::callback<void(error)> do
     }
     shipment made;
     made.parcels.push_back(written(*kept, to_state_));
-    made.done = [self = shared_from_this(), kept, done = std::move(done)](std::vector<spi::publish_result> results) mutable {
+    made.done = [self = shared_from_this(), kept,
+                 done = std::move(done)](std::vector<spi::publish_result> results) mutable {
         if (results.empty() || results.front().status == spi::publish_status::ok) return done({});
         if (kept->what == shard_record::kind::wait && results.front().status != spi::publish_status::unknown) {
             const std::lock_guard lock(self->mutex_);
@@ -246,8 +249,7 @@ void shard_ledger::arrived(std::uint64_t tag, const assembler::parts& parts) {
         const std::lock_guard lock(mutex_);
         return let_go(tag);
     }
-    const bool own_mark =
-        record->what == shard_record::kind::mark && record->owner == nonce_ && !nonce_.empty();
+    const bool own_mark = record->what == shard_record::kind::mark && record->owner == nonce_ && !nonce_.empty();
     if (own_mark) {
         {
             const std::lock_guard lock(mutex_);
@@ -284,9 +286,12 @@ void shard_ledger::take(std::uint64_t tag, shard_record record) {
             return;
         case shard_record::kind::wait:
             return take_wait(tag, record);
-        case shard_record::kind::poisoned:
-            keys_[record.key].tags.push_back(tag);
+        case shard_record::kind::poisoned: {
+            auto& tags = keys_[record.key].tags;
+            std::ranges::for_each(tags, [this](auto held) { let_go(held); });  // the newest is enough
+            tags.assign(1, tag);
             return;
+        }
         case shard_record::kind::released: {
             let_go(tag);
             const auto at = keys_.find(record.key);
@@ -325,8 +330,36 @@ void shard_ledger::mark_read() {
         record.fence = ++fence_;
         loaded_ = true;
     }
+    renew_at_ = std::chrono::steady_clock::now() + renewal;
     // What said whose it was goes when this is confirmed, in `owner_confirmed`.
     write(record, [self = shared_from_this()](const error& why) { self->owner_confirmed(why); });
+}
+
+void shard_ledger::renew() {
+    renew_at_ = std::chrono::steady_clock::now() + renewal;
+    std::vector<shard_record> all(1);
+    all.front().what = shard_record::kind::owner;
+    all.front().owner = who_.process;
+    {
+        const std::lock_guard lock(mutex_);
+        all.front().fence = fence_;
+        for (const auto& [id, known] : messages_) {
+            if (known.tag == 0 || known.settled) continue;
+            auto& record = all.emplace_back();
+            record.what = shard_record::kind::wait;
+            record.id = id;
+            record.not_before = known.not_before;
+            record.alone = known.alone;
+            if (known.past) record.past = std::make_unique<spi::history>(*known.past);
+        }
+        for (const auto& [key, known] : keys_) {
+            auto& record = all.emplace_back();
+            record.what = shard_record::kind::poisoned;
+            record.key = key;
+        }
+    }
+    for (const auto& record : all)
+        write(record, [](const error&) {});  // what is not written is tried again next time
 }
 
 void shard_ledger::owner_confirmed(const error& why) {
@@ -344,6 +377,7 @@ void shard_ledger::owner_confirmed(const error& why) {
 }
 
 void shard_ledger::work(connection& on) {
+    if (std::chrono::steady_clock::now() >= renew_at_) renew();
     std::vector<std::uint64_t> done;
     {
         const std::lock_guard lock(mutex_);

@@ -20,17 +20,18 @@
 
 namespace shove::rabbitmq_backend {
 
-/// The state of a shard in the hands of its owner: what is known of messages that wait, of crashes and of poisoned keys.
+/// The state of a shard in the hands of its owner: what is known of messages that wait, of crashes and of poisoned
+/// keys.
 ///
-/// It lives in the queue `{shard}-state`, which has one active consumer, as the shard has. A new owner reads it up to a mark
-/// of its own, so that all that was confirmed to the last one is known before a message is handled; then it holds the
-/// records unacknowledged, and lets each go when a newer one has taken its place or its message is settled.
+/// It lives in the queue `{shard}-state`, which has one active consumer, as the shard has. A new owner reads it up to a
+/// mark of its own, so that all that was confirmed to the last one is known before a message is handled; then it holds
+/// the records unacknowledged, and lets each go when a newer one has taken its place or its message is settled.
 /// @par Thread safety  What is public here: safe. The rest belongs to the connection's thread.
 class shard_ledger final : public intake_channel, public std::enable_shared_from_this<shard_ledger> {
 public:
     struct identity {
         std::string shard;
-        std::string process;      ///< Of this broker: a new one each time.
+        std::string process;     ///< Of this broker: a new one each time.
         std::uint64_t most = 0;  ///< Deliveries after which a record without a message is stale.
     };
     /// Called once, when the shard may be worked on, or with why it may not. Then once more if the ledger is lost.
@@ -56,9 +57,9 @@ public:
 
 private:
     struct known_message {
-        std::uint64_t tag = 0;       ///< Of the record that is held; 0: none has come yet.
-        unsigned expected = 0;       ///< Records on their way to the queue and back.
-        bool settled = false;        ///< Those are let go when they come.
+        std::uint64_t tag = 0;  ///< Of the record that is held; 0: none has come yet.
+        unsigned expected = 0;  ///< Records on their way to the queue and back.
+        bool settled = false;   ///< Those are let go when they come.
         std::unique_ptr<spi::history> past;
         wall_time not_before{};
         bool alone = false;
@@ -82,6 +83,9 @@ private:
     void take(std::uint64_t tag, shard_record record);
     void take_wait(std::uint64_t tag, shard_record& record);
     void mark_read();
+    /// Writes everything anew and lets the old records go: the server closes a channel that keeps something
+    /// unacknowledged for long (`consumer_timeout`, 30 minutes).
+    void renew();
     void write(const shard_record& record, spi::callback<void(error)> done);
     void begin();
     void owner_confirmed(const error& why);
@@ -111,7 +115,8 @@ private:
     ack_window window_;
     assembler parts_;
     std::uint64_t arriving_ = 0;
-    std::string nonce_;  ///< Of the mark that was written.
+    steady_time renew_at_ = steady_time::max();
+    std::string nonce_;                      ///< Of the mark that was written.
     std::vector<std::uint64_t> owner_tags_;  ///< Of records that say whose the shard is.
 };
 

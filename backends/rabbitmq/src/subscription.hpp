@@ -28,8 +28,8 @@ struct copy_routes {
 };
 copy_routes routes_of(const queue_topology& topology, std::string place);
 
-/// The port's subscription over a consumer of a queue. A retry and a dead letter are copies: stored first, and only then is
-/// the original acknowledged (G1).
+/// The port's subscription over a consumer of a queue. A retry and a dead letter are copies: stored first, and only
+/// then is the original acknowledged (G1).
 class subscription final : public spi::subscription {
 public:
     subscription(shared_parts shared, copy_routes routes, std::shared_ptr<consumer> who);

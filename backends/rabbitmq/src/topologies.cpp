@@ -14,8 +14,9 @@ std::string way_name(const queue_topology& topology) {
 }
 
 error missing(const std::string& queue) {
-    return {errc::unknown_queue, "queue '" + queue + "' was not declared on this RabbitMQ virtual host; declare its topic "
-                                                     "first"};
+    return {errc::unknown_queue, "queue '" + queue +
+                                     "' was not declared on this RabbitMQ virtual host; declare its topic "
+                                     "first"};
 }
 
 }  // namespace
@@ -41,18 +42,20 @@ void topologies::declare(std::shared_ptr<const queue_topology> topology, spi::ca
 
 void topologies::run(ask_channel& over, const queue_topology& topology) const {
     if (topology.external && !count_ready(over, topology.queue)) {
-        throw channel_failed{error(errc::unknown_queue, "queue '" + topology.queue +
-                                                            "' is declared as external() and is not there; whoever owns "
-                                                            "it must make it"),
-                             0};
+        throw channel_failed{
+            error(errc::unknown_queue, "queue '" + topology.queue +
+                                           "' is declared as external() and is not there; whoever owns "
+                                           "it must make it"),
+            0};
     }
     const bool reads = reads_from_another(topology) && settings_->queues == rabbitmq::queue_type::classic;
     if (reads && !topology.sequencing && !count_ready(over, topology.queue)) {
-        throw channel_failed{error(errc::unknown_queue,
-                                   "reader group '" + topology.reader_group + "' of queue '" + topology.queue +
-                                       "': the queue is not there, and how it is made is not known; declare its own topic "
-                                       "first"),
-                             0};
+        throw channel_failed{
+            error(errc::unknown_queue,
+                  "reader group '" + topology.reader_group + "' of queue '" + topology.queue +
+                      "': the queue is not there, and how it is made is not known; declare its own topic "
+                      "first"),
+            0};
     }
     rabbitmq_backend::declare(over, layout_of(topology, settings_->queues));
 }

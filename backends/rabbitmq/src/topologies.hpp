@@ -31,8 +31,8 @@ public:
     void way_to(const queue_topology& topology, steady_time deadline, found done);
     /// A message came back: nothing is known of that way any more.
     void forget_way(const queue_topology& topology);
-    /// The topology that was declared here and has that queue as a place, as its dead-letter queue or, of a broadcast, as
-    /// its name; null: none.
+    /// The topology that was declared here and has that queue as a place, as its dead-letter queue or, of a broadcast,
+    /// as its name; null: none.
     std::shared_ptr<const queue_topology> find(const std::string& queue) const;
 
 private:

@@ -52,8 +52,8 @@ struct metrics_options {
 /// the component `prometheus` serve it. Nothing is measured by a broker that has none.
 ///
 /// A consumer counts in memory of its own, without locks or shared cache lines, and whoever reads adds up.
-/// No exporter's library is in a message's way. What a call costs is a reading of the clock, since the end of one is the
-/// beginning of the next: see `make compare-metrics`.
+/// No exporter's library is in a message's way. What a call costs is a reading of the clock, since the end of one is
+/// the beginning of the next: see `make compare-metrics`.
 /// @par Thread safety  All members may be called from several threads.
 class metrics {
 public:

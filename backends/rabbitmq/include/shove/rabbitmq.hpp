@@ -53,8 +53,8 @@ struct rabbitmq {
         std::uint16_t channel_max = 2047;
         std::chrono::milliseconds connect_timeout{5000};
         std::string connection_name;  ///< Shown by the broker; empty: `shove-cpp-{pid}`.
-        /// The management API, `http://host:15672`; without user and password. Empty: none; then there is no `admin`, and
-        /// what other processes hold of a queue is not counted.
+        /// The management API, `http://host:15672`; without user and password. Empty: none; then there is no `admin`,
+        /// and what other processes hold of a queue is not counted.
         std::string management;
         std::string management_user;      ///< Empty: the broker's.
         std::string management_password;  ///< Empty: the broker's, if `management_user` is empty too.
