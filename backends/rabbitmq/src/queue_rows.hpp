@@ -25,7 +25,8 @@ bool waits_for(const queue_stats& what, std::string_view place, std::string_view
 /// Whether only one consumer at a time gets messages: a shard.
 bool is_single_active(const queue_stats& what);
 
-/// Whether the server has made its name up, for the one connection that may ask about it: a subscription to a broadcast.
+/// Whether the server has made its name up, for the one connection that may ask about it: a subscription to a
+/// broadcast.
 bool is_subscription(const queue_stats& what);
 /// The shards that have a name like this one's but for its number, and itself.
 std::vector<std::string> shards_like(const std::vector<queue_stats>& all, const std::string& shard);
