@@ -1,7 +1,8 @@
-// Against a real broker, whose management API is at the URL in SHOVE_TEST_RABBITMQ_MANAGEMENT (guest, guest).
+// Against the real broker that tests share.
 
 #include "../src/management.hpp"
 #include "management_url.hpp"
+#include "rabbitmq_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -31,9 +31,7 @@ constexpr auto patience = 60s;
 class management_broker_test : public testing::Test {
 protected:
     void SetUp() override {
-        const char* const url = std::getenv("SHOVE_TEST_RABBITMQ_MANAGEMENT");
-        if (url == nullptr) GTEST_SKIP() << "SHOVE_TEST_RABBITMQ_MANAGEMENT is not set";
-        options_.url = url;
+        options_.url = rabbitmq_server().management_url();
         options_.user = "guest";
         options_.password = "guest";
         const auto* const info = testing::UnitTest::GetInstance()->current_test_info();
