@@ -7,6 +7,7 @@ from compare_cases import BROKER, Case, Side
 
 SIZES = (64, 1024)
 CONSUMERS = (1, 4, 16)
+BATCH = 100  # published at a time where it is handled at once
 
 
 def rate(lines):
@@ -55,22 +56,22 @@ class Work:
 
 
 def publishing(messages, waiting, size):
-    def words(count, *more):
-        return [["--mode", "publish", *more]]
-
-    def work(key, title, count, raw, target, *more):
-        return Work(key, "publish, " + title, count, size, words(count, *more), words(count, *more), [raw], target)
+    """The bare loop has as many messages unconfirmed as ours can have."""
+    def work(key, title, count, window, target, *more):
+        words = [["--mode", "publish", *more]]
+        return Work(key, "publish, " + title, count, size, words, words, ["publish", [window]], target)
 
     return [
-        work("publish-1", "1 publisher that waits", waiting, "publish-1", 1),
-        work("publish-32", "32 publishers that wait", messages, "publish", 2, "--publishers", "32"),
-        work("publish-100", "batches of 100", messages, "publish", 1.5, "--pub-batch", "100"),
+        work("publish-1", "1 publisher that waits", waiting, 1, 1),
+        work("publish-32", "32 publishers that wait", messages, 32, 2, "--publishers", "32"),
+        work("publish-100", "batches of 100", messages, 100, 1.5, "--pub-batch", "100"),
+        work("publish-1000", "batches of 1000", messages, 1000, 1.5, "--pub-batch", "1000"),
     ]
 
 
 def raw_settings(consumers, prefetch):
-    """All consumers on one connection, or two of them: there are few cores."""
-    return [[consumers, prefetch, connections] for connections in sorted({1, min(2, consumers)})]
+    """All consumers on one connection, or on two: there are few cores."""
+    return [[BATCH, consumers, prefetch, connections] for connections in sorted({1, min(2, consumers)})]
 
 
 def handling(messages, size, consumers):
@@ -79,7 +80,7 @@ def handling(messages, size, consumers):
     plural = f"{consumers} consumer" + ("s" if consumers > 1 else "")
     raw = raw_settings(consumers, 200)
     drain = [["--mode", "consume", *one]]
-    live = [["--mode", "e2e", "--pub-batch", "100", *one]]
+    live = [["--mode", "e2e", "--pub-batch", str(BATCH), *one]]
     many = [["--mode", "consume", *flow, "--batch", "500"]]
     return [
         Work(f"consume-{consumers}", f"drain, {plural}", messages, size, drain, drain, ["consume", *raw], 2),

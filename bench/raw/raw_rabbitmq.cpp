@@ -1,7 +1,7 @@
-// What rabbitmq-c allows at best: publishing with up to 1,000 messages unconfirmed (or 1), and consuming with one
+// What rabbitmq-c allows at best: publishing with up to WINDOW messages unconfirmed, and consuming with one
 // `basic.ack multiple` for each quarter of the prefetch, 64 messages at most, which is what the backend does.
-// `shove-bench-raw-rabbitmq MODE URL [MESSAGES=20000] [BODY-BYTES=100] [CONSUMERS=1] [PREFETCH=200] [CONNECTIONS=1]`
-// prints one JSON line. MODE: publish, publish-1 (waits for each), consume, e2e. The queue is new, and removed.
+// `shove-bench-raw-rabbitmq MODE URL [MESSAGES=20000] [BODY-BYTES=100] [WINDOW=1000] [CONSUMERS=1] [PREFETCH=200]
+// [CONNECTIONS=1]` prints one JSON line. MODE: publish, consume, e2e. The queue is new, and removed.
 #include "amqp_client.hpp"
 #include "decode.hpp"
 #include "process.hpp"
@@ -30,6 +30,7 @@ struct plan {
     std::string url;
     std::uint64_t messages = 20'000;
     std::size_t body_bytes = 100;
+    std::uint64_t window = 1'000;
     std::uint16_t consumers = 1;
     std::uint16_t prefetch = 200;
     std::uint16_t connections = 1;
@@ -39,14 +40,13 @@ struct plan {
 /// Publishes all of the plan's messages and counts what the server confirms.
 class publishing {
 public:
-    publishing(amqp_client& on, const plan& what, std::uint64_t window)
-        : on_(on), plan_(what), window_(window), done_(what.messages + 1) {}
+    publishing(amqp_client& on, const plan& what) : on_(on), plan_(what), done_(what.messages + 1) {}
 
     void run() {
         on_.confirm();
         while (confirmed_ < plan_.messages) {
             send();
-            read(sent_ == plan_.messages || sent_ - confirmed_ >= window_);
+            read(sent_ == plan_.messages || sent_ - confirmed_ >= plan_.window);
         }
     }
 
@@ -54,7 +54,7 @@ private:
     static constexpr std::uint64_t burst = 256;
 
     void send() {
-        const auto room = std::min(window_ - (sent_ - confirmed_), plan_.messages - sent_);
+        const auto room = std::min(plan_.window - (sent_ - confirmed_), plan_.messages - sent_);
         const auto until = sent_ + std::min(room, burst);
         const bool several = until > sent_ + 1;
         if (several) on_.cork(true);
@@ -84,7 +84,6 @@ private:
 
     amqp_client& on_;
     const plan& plan_;
-    std::uint64_t window_;
     std::vector<bool> done_;  // by tag: confirmed
     std::uint64_t sent_ = 0;
     std::uint64_t confirmed_ = 0;
@@ -207,11 +206,11 @@ void print(const plan& what, std::uint64_t from, std::uint64_t to, double cpu) {
     const auto messages = static_cast<double>(what.messages);
     std::printf(
         "{\"impl\":\"raw\",\"case\":\"rabbitmq\",\"mode\":\"%s\",\"messages\":%llu,\"payload_bytes\":%zu,"
-        "\"consumers\":%u,\"prefetch\":%u,\"connections\":%u,\"elapsed_s\":%.6f,\"msgs_per_s\":%.0f,"
+        "\"window\":%llu,\"consumers\":%u,\"prefetch\":%u,\"connections\":%u,\"elapsed_s\":%.6f,\"msgs_per_s\":%.0f,"
         "\"cpu_us_per_msg\":%.3f,\"rss_peak_kib\":%llu}\n",
-        what.mode.c_str(), static_cast<unsigned long long>(what.messages), what.body_bytes, what.consumers,
-        what.prefetch, what.connections, elapsed, messages / elapsed, cpu * 1e6 / messages,
-        static_cast<unsigned long long>(shove::bench::rss_peak_kib()));
+        what.mode.c_str(), static_cast<unsigned long long>(what.messages), what.body_bytes,
+        static_cast<unsigned long long>(what.window), what.consumers, what.prefetch, what.connections, elapsed,
+        messages / elapsed, cpu * 1e6 / messages, static_cast<unsigned long long>(shove::bench::rss_peak_kib()));
 }
 
 double cpu_seconds() {
@@ -220,20 +219,19 @@ double cpu_seconds() {
 }
 
 void measure(const plan& what, amqp_client& on) {
-    constexpr std::uint64_t window = 1'000;
-    if (what.mode == "consume") publishing(on, what, window).run();
+    if (what.mode == "consume") publishing(on, what).run();
     tally found{what.messages};
     const auto cpu = cpu_seconds();
     auto from = now_ns();
-    if (what.mode == "publish" || what.mode == "publish-1") {
-        publishing(on, what, what.mode == "publish" ? window : 1).run();
+    if (what.mode == "publish") {
+        publishing(on, what).run();
         return print(what, from, now_ns(), cpu_seconds() - cpu);
     }
     readers all(what, found);
     if (what.mode == "e2e") {
         all.await_attached();
         from = now_ns();
-        publishing(on, what, window).run();
+        publishing(on, what).run();
     }
     all.join();
     print(what, from, found.at_last, cpu_seconds() - cpu);
@@ -246,20 +244,21 @@ plan read_plan(int argc, char** argv) {
     what.url = argv[2];
     what.messages = static_cast<std::uint64_t>(std::max(number(3, 20'000), 1LL));
     what.body_bytes = static_cast<std::size_t>(number(4, 100));
-    what.consumers = static_cast<std::uint16_t>(std::max(number(5, 1), 1LL));
-    what.prefetch = static_cast<std::uint16_t>(std::max(number(6, 200), 1LL));
-    what.connections = static_cast<std::uint16_t>(std::clamp(number(7, 1), 1LL, number(5, 1)));
+    what.window = static_cast<std::uint64_t>(std::max(number(5, 1'000), 1LL));
+    what.consumers = static_cast<std::uint16_t>(std::max(number(6, 1), 1LL));
+    what.prefetch = static_cast<std::uint16_t>(std::max(number(7, 200), 1LL));
+    what.connections = static_cast<std::uint16_t>(std::clamp(number(8, 1), 1LL, number(6, 1)));
     return what;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    constexpr std::string_view modes[] = {"publish", "publish-1", "consume", "e2e"};
+    constexpr std::string_view modes[] = {"publish", "consume", "e2e"};
     if (argc < 3 || std::ranges::find(modes, argv[1]) == std::end(modes)) {
         std::fprintf(stderr,
-                     "usage: %s publish|publish-1|consume|e2e URL [MESSAGES] [BODY-BYTES] [CONSUMERS] "
-                     "[PREFETCH] [CONNECTIONS]\n",
+                     "usage: %s publish|consume|e2e URL [MESSAGES] [BODY-BYTES] [WINDOW] [CONSUMERS] [PREFETCH] "
+                     "[CONNECTIONS]\n",
                      argv[0]);
         return EXIT_FAILURE;
     }
