@@ -60,11 +60,15 @@ rabbitmq_memory=1000000000
 
 # Not rabbitmqctl: it takes a second each time.
 rabbitmq_eval() {
-    local name=$1 answer
+    local name=$1 answer try
     shift
-    # Its own limit does not hold while a paused node accepts connections.
-    answer=$(HOME=$dir/$name timeout "${rabbitmq_patience:-60}" erl_call -r -address "127.0.0.1:$(port "$name" 4)" -c "$(<"$dir/$name/.erlang.cookie")" -e <<<"$*." 2>&1) ||
-        { echo "$answer" >&2; return 1; }
+    # Its own limit does not hold while a paused node accepts connections. A busy node refuses one now and then.
+    for try in 1 2 3 4 5; do
+        if answer=$(HOME=$dir/$name timeout "${rabbitmq_patience:-60}" erl_call -r -address "127.0.0.1:$(port "$name" 4)" -c "$(<"$dir/$name/.erlang.cookie")" -e <<<"$*." 2>&1); then break; fi
+        case $answer in *'failed to connect'*) ;; *) try=5 ;; esac
+        [ "$try" -lt 5 ] || { echo "$answer" >&2; return 1; }
+        sleep 0.2
+    done
     case $answer in
         '{ok, '*'}') answer=${answer#'{ok, '} && echo "${answer%\}}" ;;
         *) echo "$answer" >&2; return 1 ;;

@@ -1,37 +1,32 @@
 #include "fetching.hpp"
 
+#include <thread>
+
 #include "assembler.hpp"
+#include "layout.hpp"
 
 namespace shove::rabbitmq_backend {
 namespace {
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds patience{5};
+/// Whoever else looks through the queue has its messages meanwhile.
+constexpr int most_turns = 20;
+constexpr std::chrono::milliseconds turn{10};
 
-/// Waits for the next frame of a channel; others' are dropped: on the control connection nobody waits for them.
-amqp_frame_t next_frame(connection& on, amqp_channel_t channel) {
-    const auto until = std::chrono::steady_clock::now() + patience;
-    amqp_frame_t frame{};
-    for (;;) {
-        if (!on.wait_next(frame, until)) {
-            throw connection_failed{error(errc::connection_lost, "RabbitMQ sent half of a message, and no more")};
-        }
-        if (frame.channel == channel) return frame;
-        on.forget_frames(frame.channel);
+/// How many messages lie ready; waits for others who look.
+std::size_t ready_in(ask_channel& over, const std::string& queue) {
+    for (int n = 0;; ++n) {
+        const auto told = count(over, queue);
+        if (!told) return 0;
+        if (told->ready > 0 || told->consumers == 0 || n == most_turns) return told->ready;
+        std::this_thread::sleep_for(turn);
     }
 }
 
-/// False: the queue is empty.
-bool fetch_one(connection& on, amqp_channel_t channel, const std::string& queue, assembler& into) {
-    amqp_basic_get_t get{};
-    get.queue = bytes_of(queue);
-    const auto answer =
-        on.call_either(channel, AMQP_BASIC_GET_METHOD, &get, AMQP_BASIC_GET_OK_METHOD, AMQP_BASIC_GET_EMPTY_METHOD);
-    if (answer.id == AMQP_BASIC_GET_EMPTY_METHOD) return false;
-    for (;;) {
-        const auto frame = next_frame(on, channel);
-        if (frame.frame_type == AMQP_FRAME_HEADER && into.header(frame)) return true;
-        if (frame.frame_type == AMQP_FRAME_BODY && into.body(frame)) return true;
-    }
+void consume(connection& on, amqp_channel_t channel, const std::string& queue) {
+    amqp_basic_consume_t consume{};
+    consume.queue = bytes_of(queue);
+    on.call<amqp_basic_consume_ok_t>(channel, AMQP_BASIC_CONSUME_METHOD, &consume, AMQP_BASIC_CONSUME_OK_METHOD);
 }
 
 }  // namespace
@@ -39,13 +34,26 @@ bool fetch_one(connection& on, amqp_channel_t channel, const std::string& queue,
 void look_through(
     ask_channel& over, const std::string& queue,
     const std::function<void(const amqp_basic_properties_t& properties, std::span<const std::byte> body)>& seen) {
-    ask_channel own(over.on());
-    assembler parts;
+    auto left = ready_in(over, queue);
+    if (left == 0) return;
+    auto& on = over.on();
+    ask_channel own(on);
     const auto channel = own.number();
-    while (fetch_one(over.on(), channel, queue, parts)) {
-        const auto whole = parts.take();
-        seen(*whole.properties, whole.body);
-        over.on().forget_frames(channel);
+    consume(on, channel, queue);
+    assembler parts;
+    amqp_frame_t frame{};
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (left > 0 && on.wait_next(frame, until)) {
+        bool whole = false;
+        if (frame.channel == channel && frame.frame_type == AMQP_FRAME_HEADER) whole = parts.header(frame);
+        if (frame.channel == channel && frame.frame_type == AMQP_FRAME_BODY) whole = parts.body(frame);
+        if (whole) {
+            const auto made = parts.take();
+            seen(*made.properties, made.body);
+            --left;
+        }
+        const bool unfinished = frame.channel == channel && !whole;
+        if (!unfinished) on.forget_frames(frame.channel);
     }
     own.close();
 }
