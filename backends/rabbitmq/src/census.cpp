@@ -16,7 +16,7 @@ void census::recent(found done) {
     {
         const std::lock_guard lock(mutex_);
         if (std::chrono::steady_clock::now() >= until_) {
-            waiting_.push_back(std::move(done));
+            std::swap(waiting_.emplace_back(), done);
             if (std::exchange(asking_, true)) return;
         } else {
             known = last_;

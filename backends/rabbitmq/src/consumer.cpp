@@ -38,7 +38,7 @@ void consumer::receive(std::size_t max, receive_done done) {
         } else if (!ready_.empty()) {
             batch = take(max);
         } else {
-            receiving_ = std::move(done);
+            std::swap(receiving_, done);  // there is none: one at a time
             receive_max_ = max;
         }
     }

@@ -41,7 +41,9 @@ void management_desk::ask(unique_function<void(management&)> what, unique_functi
         const std::lock_guard lock(mutex_);
         if (shut_) why = closed_error();
         if (!why) {
-            questions_.push_back({std::move(what), std::move(refused)});
+            auto& next = questions_.emplace_back();
+            next.what = std::move(what);
+            std::swap(next.refused, refused);
             if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
         }
     }
