@@ -68,7 +68,7 @@ void depth_is_sampled(stage& on) {
                                 consumer_options{.prefetch = 2}.sequential());
     eventually("the waiting ones", [&] { return measured->value("queue_backlog", {queue_of(topic)}) == 7; });
     eventually("the held ones", [&] { return measured->value("queue_inflight", {queue_of(topic)}) == 2; });
-    if (on.broker().depth(topic).oldest_age) {
+    if (on.factory().tells_age) {
         eventually("their age", [&] { return measured->value("queue_oldest_age_seconds", {queue_of(topic)}) > 0; });
     }
     hold.open();

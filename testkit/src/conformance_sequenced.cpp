@@ -129,7 +129,7 @@ void one_key_waits_alone(stage& on) {
     auto consuming = on.consume(topic, handler);
     eventually("the other key is done", [&] { return consuming.stats(queue_of(topic)).acked == 3; });
     EXPECT_TRUE(consuming.stop().clean()) << "a drain waits for no retry";
-    eventually("all three are back", [&] { return on.broker().depth(topic).ready == 3; });
+    on.expect_counted("all three are back", [&] { return on.broker().depth(topic).ready == 3; });
 }
 
 void a_retry_survives_the_drain(stage& on) {

@@ -134,6 +134,11 @@ void stage::wait_empty(const runtime_topic& topic) {
     eventually("nothing left", lasting(factory().unseen, [&] { return is_empty(broker().depth(topic)); }));
 }
 
+void stage::expect_counted(std::string_view what, const std::function<bool()>& holds) {
+    if (factory().unseen.count() > 0) return eventually(what, holds);
+    EXPECT_TRUE(holds()) << what;
+}
+
 void stage::wait_ready(std::string_view queue, std::uint64_t n) {
     eventually(std::to_string(n) + " ready in " + std::string(queue), [&] { return broker().depth(queue).ready == n; });
 }

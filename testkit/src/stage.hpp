@@ -162,6 +162,8 @@ public:
     /// Waits until nothing is ready, in flight or delayed in a queue.
     void wait_empty(std::string_view queue);
     void wait_empty(const runtime_topic& topic);
+    /// Expects it to hold now; where the broker counts late (`backend_factory::unseen`), in time.
+    void expect_counted(std::string_view what, const std::function<bool()>& holds);
     void wait_ready(std::string_view queue, std::uint64_t n);
 
     /// Closes the broker. Where a body, a header's value or a secret of the factory was told to people or programs so

@@ -43,10 +43,6 @@ void note(crash_notes::findings& into, const shard_record& record, std::span<con
     if (record.alone) known.crashes = (record.past ? record.past->crashes : 0) + 1;
 }
 
-parcel note_of(const shard_record& record, const std::shared_ptr<const route>& way) {
-    return written(record, way);
-}
-
 }  // namespace
 
 std::string notes_queue(const std::string& queue) {
@@ -78,7 +74,7 @@ void crash_notes::read(unique_function<void(findings)> done) {
 void crash_notes::give_back(const std::vector<std::string>& ids, unique_function<void()> done) {
     shard_record record;
     record.what = shard_record::kind::released;
-    auto what = note_of(record, way_);
+    auto what = written(record, way_);
     const auto text = listed(ids);
     id_buffer room;
     auto parts = what.msg.parts(room);
@@ -94,7 +90,7 @@ void crash_notes::alone(const std::string& id, std::uint32_t crashes, spi::callb
     record.alone = true;
     record.past = std::make_unique<spi::history>();
     record.past->crashes = crashes;
-    auto what = note_of(record, way_);
+    auto what = written(record, way_);
     write(std::move(what), [kept = std::shared_ptr(std::move(record.past)),
                             done = std::move(done)](const error& why) mutable { done(why); });
 }
@@ -103,7 +99,7 @@ void crash_notes::ended(const std::string& id) {
     shard_record record;
     record.what = shard_record::kind::wait;
     record.id = id;
-    write(note_of(record, way_), [](const error&) {});
+    write(written(record, way_), [](const error&) {});
 }
 
 void crash_notes::write(parcel what, spi::callback<void(error)> done) {

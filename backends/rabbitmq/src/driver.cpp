@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "answer_time.hpp"
 #include "publish_batch.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -216,7 +217,7 @@ void driver::count(const std::string& queue, queue_list all, spi::callback<void(
 void driver::ping(steady_time deadline, spi::callback<void(error)> done) {
     auto answer = std::make_shared<decltype(done)>(std::move(done));
     control_job job;
-    job.deadline = deadline;
+    job.deadline = answered_by(deadline);
     job.run = [answer](ask_channel& over) {
         over.close();  // opened and closed: a round trip
         (void)over.number();

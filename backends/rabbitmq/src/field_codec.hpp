@@ -3,6 +3,8 @@
 #include <amqp.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,9 @@ void encode_field(const amqp_field_value_t& value, std::string& to);
 /// Reads what `encode_field` wrote. Texts point into `encoded`, lists into `memory`.
 /// @return  False for anything but one well-formed value, at most `max_field_depth` deep.
 bool decode_field(std::string_view encoded, pool& memory, amqp_field_value_t& into);
+
+/// Bytes of a payload of fixed size; nothing where a size stands in front, or the type is none.
+std::optional<std::size_t> fixed_size(std::uint8_t kind) noexcept;
 
 /// Bytes that a table takes, with its own size in front; it is at most `max_field_depth` deep.
 std::size_t encoded_size(const amqp_table_t& table) noexcept;

@@ -6,6 +6,33 @@
 
 namespace shove::rabbitmq_backend {
 
+std::optional<std::size_t> fixed_size(std::uint8_t kind) noexcept {
+    switch (kind) {
+        case AMQP_FIELD_KIND_VOID:
+            return 0;
+        case AMQP_FIELD_KIND_BOOLEAN:
+        case AMQP_FIELD_KIND_I8:
+        case AMQP_FIELD_KIND_U8:
+            return 1;
+        case AMQP_FIELD_KIND_I16:
+        case AMQP_FIELD_KIND_U16:
+            return 2;
+        case AMQP_FIELD_KIND_I32:
+        case AMQP_FIELD_KIND_U32:
+        case AMQP_FIELD_KIND_F32:
+            return 4;
+        case AMQP_FIELD_KIND_DECIMAL:
+            return 5;
+        case AMQP_FIELD_KIND_I64:
+        case AMQP_FIELD_KIND_U64:
+        case AMQP_FIELD_KIND_F64:
+        case AMQP_FIELD_KIND_TIMESTAMP:
+            return 8;
+        default:
+            return std::nullopt;
+    }
+}
+
 namespace {
 
 /// Bytes from outside, read from their beginning on. Each function answers false where too few are left.
@@ -41,34 +68,6 @@ public:
 private:
     std::string_view rest_;
 };
-
-/// Bytes of a payload of fixed size; nothing where a size stands in front, or the type is none.
-std::optional<std::size_t> fixed_size(std::uint8_t kind) noexcept {
-    switch (kind) {
-        case AMQP_FIELD_KIND_VOID:
-            return 0;
-        case AMQP_FIELD_KIND_BOOLEAN:
-        case AMQP_FIELD_KIND_I8:
-        case AMQP_FIELD_KIND_U8:
-            return 1;
-        case AMQP_FIELD_KIND_I16:
-        case AMQP_FIELD_KIND_U16:
-            return 2;
-        case AMQP_FIELD_KIND_I32:
-        case AMQP_FIELD_KIND_U32:
-        case AMQP_FIELD_KIND_F32:
-            return 4;
-        case AMQP_FIELD_KIND_DECIMAL:
-            return 5;
-        case AMQP_FIELD_KIND_I64:
-        case AMQP_FIELD_KIND_U64:
-        case AMQP_FIELD_KIND_F64:
-        case AMQP_FIELD_KIND_TIMESTAMP:
-            return 8;
-        default:
-            return std::nullopt;
-    }
-}
 
 bool skip_value(byte_reader& from) noexcept {
     std::uint8_t kind = 0;

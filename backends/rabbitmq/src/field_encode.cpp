@@ -104,25 +104,8 @@ void encode_field(const amqp_field_value_t& value, std::string& to) {
 namespace {
 
 std::size_t payload_size(const amqp_field_value_t& field) noexcept {
+    if (const auto size = fixed_size(field.kind)) return *size;
     switch (field.kind) {
-        case AMQP_FIELD_KIND_BOOLEAN:
-        case AMQP_FIELD_KIND_I8:
-        case AMQP_FIELD_KIND_U8:
-            return 1;
-        case AMQP_FIELD_KIND_I16:
-        case AMQP_FIELD_KIND_U16:
-            return 2;
-        case AMQP_FIELD_KIND_I32:
-        case AMQP_FIELD_KIND_U32:
-        case AMQP_FIELD_KIND_F32:
-            return 4;
-        case AMQP_FIELD_KIND_DECIMAL:
-            return 5;
-        case AMQP_FIELD_KIND_I64:
-        case AMQP_FIELD_KIND_U64:
-        case AMQP_FIELD_KIND_F64:
-        case AMQP_FIELD_KIND_TIMESTAMP:
-            return 8;
         case AMQP_FIELD_KIND_UTF8:
         case AMQP_FIELD_KIND_BYTES:
             return 4 + field.value.bytes.len;

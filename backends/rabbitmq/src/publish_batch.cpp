@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "answer_time.hpp"
+
 namespace shove::rabbitmq_backend {
 namespace {
 
-/// The time to find out where a message goes, however short the publisher's patience for a full queue is.
+/// The time to find out where a message goes, where its publisher does not wait for room.
 constexpr std::chrono::seconds least_patience{5};
 
-/// A little before the publisher's own deadline: then it hears why, and that nothing was sent, rather than nothing at
-/// all.
-steady_time answered_by(steady_time deadline) {
-    using duration = steady_time::duration;
+/// Until when to find that out: nothing is sent before, and the publisher is to hear so.
+steady_time way_deadline(steady_time deadline) {
     const auto now = std::chrono::steady_clock::now();
-    if (deadline <= now || deadline == steady_time::max()) return deadline;
-    return deadline - std::min<duration>((deadline - now) / 10, std::chrono::milliseconds(50));
+    return deadline > now ? answered_by(deadline) : now + least_patience;
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ void publish_batch::split(indices& now, std::map<milliseconds, indices>& later) 
 }
 
 void publish_batch::send_now(indices which) {
-    const auto deadline = std::max(request_.deadline, std::chrono::steady_clock::now() + least_patience);
+    const auto deadline = way_deadline(request_.deadline);
     known_->way_to(
         topology_, deadline,
         [self = shared_from_this(), which = std::move(which)](result<std::shared_ptr<const route>> way) mutable {
@@ -61,7 +60,7 @@ void publish_batch::send_now(indices which) {
 }
 
 void publish_batch::send_later(milliseconds delay, indices which, bool again) {
-    const auto deadline = std::max(request_.deadline, std::chrono::steady_clock::now() + least_patience);
+    const auto deadline = way_deadline(request_.deadline);
     auto into = [self = shared_from_this(), delay, which = std::move(which), deadline,
                  again](result<std::shared_ptr<const route>> known) mutable {
         if (!known) return self->refuse(which, known.error());

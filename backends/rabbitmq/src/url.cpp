@@ -1,4 +1,5 @@
 #include <shove/rabbitmq.hpp>
+#include <shove/spi/url_text.hpp>
 
 #include <algorithm>
 #include <string>
@@ -6,7 +7,6 @@
 
 #include "check_config.hpp"
 #include "url_options.hpp"
-#include "url_text.hpp"
 
 // No error here shows a piece of the part before the options: with one character forgotten, any of it may be a
 // password.
@@ -52,8 +52,8 @@ result<url_parts> cut(std::string_view url) {
 
 error set_credentials(rabbitmq::config& into, std::string_view text) {
     const auto colon = std::min(text.find(':'), text.size());
-    auto user = percent_decoded(text.substr(0, colon));
-    auto password = percent_decoded(text.substr(std::min(colon + 1, text.size())));
+    auto user = spi::percent_decoded(text.substr(0, colon));
+    auto password = spi::percent_decoded(text.substr(std::min(colon + 1, text.size())));
     if (!user || !password)
         return wrong("a % in user or password must be followed by two hexadecimal digits, not 00; write %25 for %");
     into.user = std::move(*user);
@@ -69,12 +69,12 @@ result<rabbitmq::address> read_server(std::string_view text, std::size_t number)
     const auto host_end = text.starts_with('[') ? text.find(']') : std::min(text.find(':'), text.size());
     if (host_end == text.npos) return bad("an IPv6 address has no closing bracket");
     const bool bracketed = text.starts_with('[');
-    auto host = percent_decoded(text.substr(bracketed ? 1 : 0, host_end - (bracketed ? 1 : 0)));
+    auto host = spi::percent_decoded(text.substr(bracketed ? 1 : 0, host_end - (bracketed ? 1 : 0)));
     if (!host) return bad("a % must be followed by two hexadecimal digits, not 00");
     if (host->empty()) return bad("the host is missing");
     const auto rest = text.substr(std::min(host_end + (bracketed ? 1 : 0), text.size()));
     if (rest.empty()) return rabbitmq::address{std::move(*host), 0};
-    const auto port = rest.starts_with(':') ? whole_number(rest.substr(1)) : std::nullopt;
+    const auto port = rest.starts_with(':') ? spi::whole_number(rest.substr(1)) : std::nullopt;
     if (!port || *port < 1 || *port > 65'535)
         return bad("the port must be a number from 1 to 65535; an IPv6 address stands in brackets");
     return rabbitmq::address{std::move(*host), static_cast<std::uint16_t>(*port)};
@@ -103,7 +103,7 @@ error set_authority(rabbitmq::config& into, std::string_view text) {
 error set_virtual_host(rabbitmq::config& into, std::string_view path) {
     if (path.size() <= 1) return {};
     if (path.find('/', 1) != path.npos) return wrong("write %2F for a slash in the virtual host");
-    auto name = percent_decoded(path.substr(1));
+    auto name = spi::percent_decoded(path.substr(1));
     if (!name) return wrong("a % in the virtual host must be followed by two hexadecimal digits, not 00");
     into.virtual_host = std::move(*name);
     return {};

@@ -1,6 +1,6 @@
 #include "url_options.hpp"
 
-#include "url_text.hpp"
+#include <shove/spi/url_text.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -31,7 +31,7 @@ std::string_view set_text(rabbitmq::config& into, const std::string& value) {
 
 template <auto Member>
 std::string_view set_flag(rabbitmq::config& into, const std::string& value) {
-    const auto read = truth(value);
+    const auto read = spi::truth(value);
     if (!read) return "true or false";
     into.*Member = *read;
     return {};
@@ -40,7 +40,7 @@ std::string_view set_flag(rabbitmq::config& into, const std::string& value) {
 template <auto Member>
 std::string_view set_count(rabbitmq::config& into, const std::string& value) {
     using number = std::remove_reference_t<decltype(into.*Member)>;
-    const auto read = whole_number(value);
+    const auto read = spi::whole_number(value);
     if (!read || *read > std::numeric_limits<number>::max()) return "a whole number in its range";
     into.*Member = static_cast<number>(*read);
     return {};
@@ -59,14 +59,14 @@ std::string_view set_verify(rabbitmq::config& into, const std::string& value) {
 }
 
 std::string_view set_heartbeat(rabbitmq::config& into, const std::string& value) {
-    const auto read = duration(value, seconds(1));
+    const auto read = spi::duration(value, seconds(1));
     if (!read || *read % seconds(1) != milliseconds(0)) return "whole seconds such as 30 or 30s, or 0 for none";
     into.heartbeat = std::chrono::duration_cast<seconds>(*read);
     return {};
 }
 
 std::string_view set_connect_timeout(rabbitmq::config& into, const std::string& value) {
-    const auto read = duration(value, milliseconds(1));
+    const auto read = spi::duration(value, milliseconds(1));
     if (!read) return "milliseconds, or a duration such as 500ms or 5s";
     into.connect_timeout = *read;
     return {};
@@ -114,7 +114,7 @@ error unknown_option(std::string_view name) {
 error set_option(rabbitmq::config& into, std::string_view name, std::string_view encoded) {
     const auto* found = std::ranges::find(options, name, &option::name);
     if (found == std::end(options)) return unknown_option(name);
-    const auto value = percent_decoded(encoded);
+    const auto value = spi::percent_decoded(encoded);
     if (!value) {
         return wrong("a % in the value of option '" + std::string(name) +
                      "' must be followed by two hexadecimal digits, not 00");

@@ -4,6 +4,8 @@
 #include "management_url.hpp"
 #include "rabbitmq_server.hpp"
 
+#include <shove/testkit/events.hpp>
+
 #include <gtest/gtest.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -14,7 +16,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 
 namespace shove::rabbitmq_test {
 
@@ -62,12 +63,15 @@ protected:
     /// Asks until `fits` does.
     template <class Fits>
     rabbitmq_backend::queue_stats wait_for(const std::string& queue, Fits fits) {
-        const auto end = std::chrono::steady_clock::now() + patience;
-        for (;;) {
-            auto stats = client_->queue(queue).value();
-            if (fits(stats) || std::chrono::steady_clock::now() > end) return stats;
-            std::this_thread::sleep_for(100ms);  // real time: the broker counts every few seconds
-        }
+        rabbitmq_backend::queue_stats stats;
+        testkit::eventually(
+            "the server's counts of " + queue,
+            [&] {
+                stats = client_->queue(queue).value();
+                return fits(stats);
+            },
+            patience);
+        return stats;
     }
 
     rabbitmq_backend::management_options options_;

@@ -35,6 +35,7 @@ inline backend_factory rabbitmq_factory(const std::string& name, const std::stri
     made.name = name;
     made.capabilities = rabbitmq::capabilities;
     made.unseen = std::chrono::milliseconds(150);
+    made.tells_age = false;
     auto server = std::make_shared<std::unique_ptr<rabbitmq_test::rabbitmq_server>>();
     made.make_store = [server, queues] {
         if (!*server) *server = std::make_unique<rabbitmq_test::rabbitmq_server>();

@@ -1,6 +1,6 @@
+#include <shove/spi/url_text.hpp>
 #include <shove/sqlite.hpp>
 
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,47 +15,12 @@ error wrong(std::string text) {
     return {errc::invalid_argument, std::move(text)};
 }
 
-std::optional<unsigned> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    const char lower = static_cast<char>(c | 0x20);
-    if (lower >= 'a' && lower <= 'f') return static_cast<unsigned>(lower - 'a' + 10);
-    return std::nullopt;
-}
-
-/// Undoes `%41`; nothing if that is malformed or stands for a NUL.
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            plain.push_back(text[i]);
-            continue;
-        }
-        if (i + 2 >= text.size()) return std::nullopt;
-        const auto high = hex_digit(text[i + 1]);
-        const auto low = hex_digit(text[i + 2]);
-        if (!high || !low || (*high == 0 && *low == 0)) return std::nullopt;
-        plain.push_back(static_cast<char>(*high * 16 + *low));
-        i += 2;
-    }
-    return plain;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
-}
-
 /// `500ms`, `30s`, `5m`.
-std::optional<std::chrono::milliseconds> duration(std::string_view text) {
-    const auto digits = text.find_first_not_of("0123456789");
-    if (digits == text.npos || digits == 0) return std::nullopt;
-    const auto unit = text.substr(digits);
-    const std::int64_t factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : 0;
-    const auto count = whole_number(text.substr(0, digits));
-    if (factor == 0 || !count || *count < 1 || *count > 86'400'000) return std::nullopt;
-    return std::chrono::milliseconds(*count * factor);
+std::optional<std::chrono::milliseconds> option_duration(std::string_view text) {
+    constexpr std::chrono::milliseconds no_unit{0};
+    const auto read = spi::duration(text, no_unit);
+    if (!read || read->count() < 1) return std::nullopt;
+    return read;
 }
 
 error set_option(sqlite::config& made, std::string_view name, std::string_view value) {
@@ -64,13 +29,13 @@ error set_option(sqlite::config& made, std::string_view name, std::string_view v
                      std::string(expected));
     };
     const auto set_duration = [&](std::chrono::milliseconds& into) {
-        const auto read = duration(value);
+        const auto read = option_duration(value);
         if (!read) return bad("a duration such as 500ms, 30s or 5m");
         into = *read;
         return error();
     };
     const auto set_count = [&](std::size_t& into) {
-        const auto read = whole_number(value);
+        const auto read = spi::whole_number(value);
         if (!read || *read < 1) return bad("a whole number above 0");
         into = static_cast<std::size_t>(*read);
         return error();
@@ -106,7 +71,7 @@ error set_path(sqlite::config& made, std::string_view rest) {
         rest.remove_prefix(2);
         if (!rest.starts_with('/')) return wrong("sqlite URL: a host makes no sense for a file" + std::string(remedy));
     }
-    const auto path = percent_decoded(rest);
+    const auto path = spi::percent_decoded(rest);
     if (!path) return wrong("sqlite URL: a % in the path must be followed by two hexadecimal digits, not 00");
     if (path->empty() || path->ends_with('/'))
         return wrong("sqlite URL: the file's name is missing" + std::string(remedy));

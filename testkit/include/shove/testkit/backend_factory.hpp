@@ -42,6 +42,8 @@ struct backend_factory {
     std::function<void(backend_store&)> restart_broker{};
     /// A message that the broker moves from queue to queue, or gives back, may be in no count for so long.
     std::chrono::milliseconds unseen{0};
+    /// `queue_depth::oldest_age` is always told.
+    bool tells_age = true;
     /// Delays and leases follow `broker_options::clock`.
     bool injected_clock = false;
     /// Passwords and tokens of its stores' configurations, of four bytes or more. The suite fails where one is told.

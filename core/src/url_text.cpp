@@ -1,8 +1,9 @@
-#include "url_text.hpp"
+#include <shove/spi/url_text.hpp>
 
+#include <algorithm>
 #include <charconv>
 
-namespace shove::rabbitmq_backend {
+namespace shove::spi {
 
 namespace {
 
@@ -59,4 +60,4 @@ std::optional<bool> truth(std::string_view text) {
     return std::nullopt;
 }
 
-}  // namespace shove::rabbitmq_backend
+}  // namespace shove::spi

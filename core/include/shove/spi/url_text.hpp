@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-namespace shove::rabbitmq_backend {
+/// Reading the parts of a URL: for the backends' `parse`.
+namespace shove::spi {
 
 /// Undoes `%41`; nothing if that is malformed or stands for a NUL.
 std::optional<std::string> percent_decoded(std::string_view text);
@@ -20,4 +21,4 @@ std::optional<std::chrono::milliseconds> duration(std::string_view text, std::ch
 /// `true` or `false`, also `1` or `0`.
 std::optional<bool> truth(std::string_view text);
 
-}  // namespace shove::rabbitmq_backend
+}  // namespace shove::spi
