@@ -7,6 +7,8 @@
 #include <sys/time.h>
 
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <stdexcept>
 
 namespace shove::bench {
@@ -80,11 +82,26 @@ void amqp_client::consume(std::uint16_t channel, const std::string& queue, std::
 }
 
 void amqp_client::publish(const std::string& queue, std::string_view body) {
+    std::snprintf(id_.data(), id_.size(), "01890a5d-ac96-774b-bcce-%012llx", ++published_);
+    const auto now =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
+    const auto id = bytes_of({id_.data(), id_.size() - 1});
+    std::array<amqp_table_entry_t, 2> all{};
+    all[0].key = amqp_cstring_bytes("x-message-id");
+    all[0].value.kind = AMQP_FIELD_KIND_UTF8;
+    all[0].value.value.bytes = id;
+    all[1].key = amqp_cstring_bytes("x-published-at");
+    all[1].value.kind = AMQP_FIELD_KIND_I64;
+    all[1].value.value.i64 = now.count();
     amqp_basic_properties_t properties{};
-    properties._flags = AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG;
+    properties._flags = AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG |
+                        AMQP_BASIC_TIMESTAMP_FLAG | AMQP_BASIC_HEADERS_FLAG;
     properties.content_type = amqp_cstring_bytes("application/json");
     properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
-    check(amqp_basic_publish(state_.get(), 1, amqp_empty_bytes, bytes_of(queue), 0, 0, &properties, bytes_of(body)),
+    properties.message_id = id;
+    properties.timestamp = static_cast<std::uint64_t>(now.count()) / 1'000'000;
+    properties.headers = {static_cast<int>(all.size()), all.data()};
+    check(amqp_basic_publish(state_.get(), 1, amqp_empty_bytes, bytes_of(queue), 1, 0, &properties, bytes_of(body)),
           "basic.publish");
 }
 

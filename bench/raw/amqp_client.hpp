@@ -2,6 +2,7 @@
 
 #include <amqp.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,7 +26,7 @@ public:
     /// Has channel `channel` be sent deliveries, `prefetch` at a time.
     void consume(std::uint16_t channel, const std::string& queue, std::uint16_t prefetch);
 
-    /// On channel 1, persistent.
+    /// On channel 1, persistent and mandatory, with an id and a time: the message that the backend sends.
     void publish(const std::string& queue, std::string_view body);
     void ack_up_to(std::uint16_t channel, std::uint64_t tag);
     /// Holds small packets back, or sends them.
@@ -46,6 +47,8 @@ private:
     void check_answer(const char* doing) const;
 
     handle state_;
+    std::array<char, 37> id_{};
+    unsigned long long published_ = 0;
 };
 
 }  // namespace shove::bench

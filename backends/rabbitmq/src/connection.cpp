@@ -4,11 +4,13 @@
 #include <amqp_tcp_socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -19,6 +21,8 @@ namespace shove::rabbitmq_backend {
 namespace {
 
 constexpr timeval at_once{0, 0};
+/// What is gathered beyond that is sent; and a body over that goes by rabbitmq-c, which needs no copy of it.
+constexpr std::size_t gathered_bytes = 64 * 1024;
 constexpr timeval answer_patience{10, 0};
 
 timeval timeval_of(std::chrono::milliseconds time) {
@@ -81,6 +85,7 @@ std::unique_ptr<connection> connection::dial(const rabbitmq::config& settings, c
     }
     made->descriptor_ = amqp_get_sockfd(made->state_.get());
     made->log_in(settings, purpose);
+    made->gathers_ = !settings.tls;
     return made;
 }
 
@@ -126,6 +131,7 @@ void connection::read_facts() {
     }
     // Frame header and end, class, weight, size of the body and flags; and some more than that.
     header_room_ = static_cast<std::size_t>(amqp_get_frame_max(state_.get())) - 64;
+    out_.limit(static_cast<std::size_t>(amqp_get_frame_max(state_.get())));
     const auto most = static_cast<std::size_t>(amqp_get_channel_max(state_.get()));
     channels_.assign((most == 0 ? 65'535 : most) + 1, false);
     channels_[0] = true;
@@ -145,6 +151,7 @@ bool connection::wait_next(amqp_frame_t& into, std::chrono::steady_clock::time_p
 }
 
 bool connection::take_next(amqp_frame_t& into, const timeval& patience) {
+    flush();  // rabbitmq-c may send a heartbeat
     const int status = amqp_simple_wait_frame_noblock(state_.get(), &into, &patience);
     if (status == AMQP_STATUS_TIMEOUT) return false;
     check(status, "reading");
@@ -213,6 +220,7 @@ const void* connection::call_any(amqp_channel_t channel, amqp_method_number_t id
 
 amqp_method_t connection::call_either(amqp_channel_t channel, amqp_method_number_t id, void* method,
                                       amqp_method_number_t one, amqp_method_number_t other) {
+    flush();
     std::array<amqp_method_number_t, 3> answers{one, other, 0};
     const auto reply = amqp_simple_rpc(state_.get(), channel, id, answers.data(), method);
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) return reply.reply;
@@ -227,11 +235,21 @@ amqp_method_t connection::call_either(amqp_channel_t channel, amqp_method_number
 }
 
 void connection::send(amqp_channel_t channel, amqp_method_number_t id, void* method) {
+    flush();
     check(amqp_send_method(state_.get(), channel, id, method), "sending");
 }
 
 void connection::publish(amqp_channel_t channel, std::string_view exchange, std::string_view routing_key,
                          bool mandatory, const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
+    if (gathers_ && body.size() <= gathered_bytes) {
+        amqp_basic_publish_t how{};
+        how.exchange = bytes_of(exchange);
+        how.routing_key = bytes_of(routing_key);
+        how.mandatory = mandatory ? 1 : 0;
+        check(out_.message(channel, how, properties, body), "publishing");
+        return flush_if_much();
+    }
+    flush();
     const amqp_bytes_t bytes{body.size(), const_cast<std::byte*>(body.data())};  // NOLINT: rabbitmq-c reads only
     before_sending();
     check(amqp_basic_publish(state_.get(), channel, bytes_of(exchange), bytes_of(routing_key), mandatory ? 1 : 0, 0,
@@ -240,21 +258,72 @@ void connection::publish(amqp_channel_t channel, std::string_view exchange, std:
 }
 
 void connection::ack(amqp_channel_t channel, std::uint64_t tag, bool multiple) {
-    before_sending();
-    check(amqp_basic_ack(state_.get(), channel, tag, multiple ? 1 : 0), "acknowledging");
+    const amqp_basic_ack_t how{tag, static_cast<amqp_boolean_t>(multiple ? 1 : 0)};
+    settle(channel, AMQP_BASIC_ACK_METHOD, &how, "acknowledging");
 }
 
 void connection::requeue(amqp_channel_t channel, std::uint64_t tag, bool multiple) {
+    const amqp_basic_nack_t how{tag, static_cast<amqp_boolean_t>(multiple ? 1 : 0), 1};
+    settle(channel, AMQP_BASIC_NACK_METHOD, &how, "giving messages back");
+}
+
+void connection::settle(amqp_channel_t channel, amqp_method_number_t id, const void* how, const char* doing) {
+    if (gathers_) {
+        check(out_.method(channel, id, how), doing);
+        return flush_if_much();
+    }
     before_sending();
-    check(amqp_basic_nack(state_.get(), channel, tag, multiple ? 1 : 0, 1), "giving messages back");
+    check(amqp_send_method(state_.get(), channel, id, const_cast<void*>(how)), doing);  // NOLINT: it reads only
 }
 
 void connection::cork(bool on) noexcept {
     if (!on && batched_ > 1) set_cork(false);
     batched_ = on ? 0 : -1;
+    if (on) return;
+    try {
+        flush();
+    } catch (const connection_failed&) {
+        cut();
+    }
 }
 
-/// What goes out alone needs no cork: rabbitmq-c itself keeps the frames of one message together.
+void connection::flush_if_much() {
+    if (batched_ < 0 || out_.bytes().size() >= gathered_bytes) flush();
+}
+
+void connection::flush() {
+    auto left = out_.bytes();
+    while (!left.empty()) {
+        const auto sent = ::send(descriptor_, left.data(), left.size(), MSG_NOSIGNAL);
+        if (sent >= 0) {
+            left = left.subspan(static_cast<std::size_t>(sent));
+        } else if (errno == EAGAIN) {
+            wait_writable();
+        } else if (errno != EINTR) {
+            out_.clear();
+            fail(AMQP_STATUS_SOCKET_ERROR, "sending");
+        }
+    }
+    out_.clear();
+}
+
+/// A server that takes nothing may be choked (`connection.blocked`); one that says nothing either is gone.
+void connection::wait_writable() {
+    const int heartbeat = amqp_get_heartbeat(state_.get());
+    const int patience = heartbeat > 0 ? 2 * heartbeat * 1000 : -1;
+    pollfd writable{descriptor_, POLLOUT, 0};
+    for (;;) {
+        const int answer = ::poll(&writable, 1, patience);
+        if (answer > 0) return;
+        if (answer < 0 && errno == EINTR) continue;
+        pollfd readable{descriptor_, POLLIN, 0};
+        if (::poll(&readable, 1, 0) > 0) continue;
+        out_.clear();
+        fail(AMQP_STATUS_HEARTBEAT_TIMEOUT, "sending");
+    }
+}
+
+/// With TLS. What goes out alone needs no cork: rabbitmq-c itself keeps the frames of one message together.
 void connection::before_sending() noexcept {
     if (batched_ >= 0 && ++batched_ == 2) set_cork(true);
 }

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "frame_writer.hpp"
+
 namespace shove::rabbitmq_backend {
 
 /// Thrown on the thread of a connection when that is gone. Nothing more can be done with it.
@@ -91,7 +93,8 @@ public:
     /// Gives a delivery back to its queue.
     void requeue(amqp_channel_t channel, std::uint64_t tag, bool multiple);
 
-    /// From the second message or acknowledgement on, holds small packets back; or sends them. For a batch of calls.
+    /// Gathers messages and acknowledgements from here on; or sends what was gathered. What cannot be sent is lost with
+    /// the connection: the next call says so.
     void cork(bool on) noexcept;
     /// Ends the connection from outside: whoever waits in a call of it is woken.
     void cut() noexcept;
@@ -110,6 +113,10 @@ private:
     bool take_next(amqp_frame_t& into, const timeval& patience);
     const void* call_any(amqp_channel_t channel, amqp_method_number_t id, void* method, amqp_method_number_t answer);
     [[noreturn]] void fail(int status, const char* doing) const;
+    void settle(amqp_channel_t channel, amqp_method_number_t id, const void* how, const char* doing);
+    void flush();
+    void flush_if_much();
+    void wait_writable();
     void before_sending() noexcept;
     void set_cork(bool on) noexcept;
     void check(int status, const char* doing) const {
@@ -121,6 +128,8 @@ private:
     server_facts server_;
     int descriptor_ = -1;
     std::size_t header_room_ = 0;
+    bool gathers_ = false;        ///< Frames are made here and sent together: only without TLS.
+    frame_writer out_;            ///< Not sent yet.
     int batched_ = -1;            ///< Sent since `cork`; -1: not asked for.
     std::vector<bool> channels_;  ///< Which numbers are taken; 0 always.
     std::size_t last_channel_ = 0;

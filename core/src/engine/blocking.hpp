@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -11,17 +12,22 @@ namespace shove::detail {
 /// @param start  Called with a callback `void(T)`.
 template <class T, class Start>
 T wait_for(Start&& start) {
-    std::mutex mutex;
-    std::condition_variable arrived;
-    std::optional<T> value;
-    std::forward<Start>(start)([&](T v) {
-        std::lock_guard lock(mutex);  // held while notifying: the waiter cannot leave before
-        value.emplace(std::move(v));
-        arrived.notify_one();
+    struct answer {
+        std::mutex mutex;
+        std::condition_variable arrived;
+        std::optional<T> value;
+    };
+    const auto shared = std::make_shared<answer>();  // outlives the waiter, who may go on before it is notified
+    std::forward<Start>(start)([shared](T v) {
+        {
+            const std::lock_guard lock(shared->mutex);
+            shared->value.emplace(std::move(v));
+        }
+        shared->arrived.notify_one();
     });
-    std::unique_lock lock(mutex);
-    arrived.wait(lock, [&] { return value.has_value(); });
-    return std::move(*value);
+    std::unique_lock lock(shared->mutex);
+    shared->arrived.wait(lock, [&] { return shared->value.has_value(); });
+    return std::move(*shared->value);
 }
 
 }  // namespace shove::detail

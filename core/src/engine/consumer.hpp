@@ -24,6 +24,7 @@
 
 #include "../decide/backoff.hpp"
 #include "../decide/batcher.hpp"
+#include "../decide/call_pace.hpp"
 #include "../decide/lanes.hpp"
 #include "../decide/settle_policy.hpp"
 #include "../observe/happening.hpp"
@@ -180,8 +181,8 @@ private:
     void receive_again();
     void settled(std::vector<spi::failed_settlement> failed);
     void settle_again();
-    void flush_soon();
-    void flush_by_age();
+    void look_soon();
+    void look_by_age();
     void renew_leases();
     void leases_lost(const std::vector<std::uint64_t>& lost);
     std::vector<std::uint64_t> held_tags() const;
@@ -193,6 +194,9 @@ private:
     // consumer_lanes.cpp: the order of a sequenced topic's keys
     bool has_ready() const noexcept {
         return lanes_ ? lanes_->startable() : batches_ ? batch_due() : !ready_.empty() && !held_up_;
+    }
+    std::size_t ready_count() const noexcept {
+        return lanes_ ? lanes_->open_lanes() : batches_ ? 1 : ready_.size();
     }
     bool is_suspect(const spi::delivery& item) const noexcept;
     void take_into_lanes(std::vector<spi::delivery> batch);
@@ -254,6 +258,7 @@ private:
     call* claim();
     call* begin_call(spi::delivery item, bool solo);
     void dispatch(lock_type& lock);
+    bool wants_worker();
     call_end run(call& c, decode_scratch& scratch) const;
     decide::ended timed_out() const;
     void end_call(call& c, call_end end);
@@ -303,6 +308,10 @@ private:
     std::vector<call*> idle_calls_;
     std::size_t running_ = 0;  ///< Calls not returned, abandoned ones included.
     std::size_t active_workers_ = 0;
+    decide::call_pace pace_;
+    bool waits_for_worker_ = false;  ///< Something is ready that the active workers are expected to get to soon.
+    std::size_t ended_ = 0;          ///< Calls, ever.
+    std::size_t ended_before_ = 0;   ///< `ended_` when the timer of `look_soon` was set.
     bool launching_ = false;
     clock::timer_id watch_timer_ = 0;  ///< Looks for calls over their time; 0: none.
     steady_time watch_due_{};
@@ -314,7 +323,7 @@ private:
     std::vector<std::uint64_t> settling_tags_;    ///< Kept only where there are leases.
     std::size_t settling_count_ = 0;
     bool settling_ = false;
-    bool flush_timer_ = false;
+    bool look_timer_ = false;
     bool flush_now_ = false;
     bool receiving_ = false;
     bool asking_ = false;  ///< `receive` has not returned yet: the driver may not know of it.

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <utility>
+
 #include <boost/asio/post.hpp>
 
 #include "broker_core.hpp"
@@ -21,11 +24,19 @@ void consumer::dispatch(lock_type& lock) {
         launching_ = true;
         lock.unlock();
         boost::asio::post(*strand_, [self = shared_from_this()] { self->launch_coroutines(); });
-    } else if (active_workers_ < max_workers_) {
+    } else if (active_workers_ < max_workers_ && (solo_ready_ || wants_worker())) {
         ++active_workers_;
         lock.unlock();
         core_->workers().submit(shared_from_this());
     }
+}
+
+/// Whether what is ready is worth one more worker; if not, that is looked at again soon. With the lock held.
+bool consumer::wants_worker() {
+    if (pace_.worth_a_worker(ready_count(), active_workers_)) return true;
+    waits_for_worker_ = true;
+    look_soon();
+    return false;
 }
 
 void consumer::work(worker_context& context) {
@@ -50,12 +61,20 @@ void consumer::panic(const std::string& what) {
 
 void consumer::work_in_turn(worker_context& context) {
     auto mark = observed_ ? core_->clock().now() : steady_time{};
+    auto since = std::chrono::steady_clock::now();  // real: it is about threads
+    unsigned calls = 0;
+    const auto note_pace = [&] {
+        const auto now = std::chrono::steady_clock::now();
+        pace_.ended(std::exchange(calls, 0U), now - since);
+        since = now;
+    };
     lock_type lock(mutex_);
     for (unsigned n = 0;; ++n) {
         if (n >= turn && context.pool.has_waiting()) break;
+        if (calls >= turn) note_pace();
         auto* c = claim();
         if (!c) break;
-        if (has_ready() && active_workers_ < max_workers_) {  // wake one more; it wakes the next
+        if (has_ready() && active_workers_ < max_workers_ && wants_worker()) {  // wake one more; it wakes the next
             ++active_workers_;
             lock.unlock();
             core_->workers().submit(shared_from_this());
@@ -66,9 +85,12 @@ void consumer::work_in_turn(worker_context& context) {
         auto how = run(*c, context.scratch);
         if (observed_) mark = observe_end(*c, how);
         lock.lock();
+        ++calls;
+        ++ended_;
         end_call(*c, std::move(how));
         if (after_call(lock) && observed_) mark = core_->clock().now();
     }
+    note_pace();
     --active_workers_;
     if (lanes_) {  // suspects and poisoned messages may have been met
         lock.unlock();
@@ -83,7 +105,7 @@ void consumer::work_in_turn(worker_context& context) {
 bool consumer::after_call(lock_type& lock) {
     const bool quiet = running_ == 0 && core_->gate().closed();
     if (!quiet && !wants_flush() && !wants_receive() && phase_ == phase::running) {
-        flush_soon();
+        look_soon();
         return false;
     }
     lock.unlock();

@@ -30,7 +30,7 @@ void consumer::pump() {
     }
     pumping_ = false;
     if (measured()) meter_state();
-    flush_soon();
+    look_soon();
     dispatch(lock);
     if (lock.owns_lock()) close_if_drained(lock);
 }
@@ -256,18 +256,22 @@ void consumer::settle_again() {
     pump();
 }
 
-/// Sees to it that what is decided does not wait for others longer than `max_settle_wait`. With the lock held.
-void consumer::flush_soon() {
-    if (outbox_.empty() || flush_timer_ || settling_) return;
-    flush_timer_ = true;
-    after(max_settle_wait, &consumer::flush_by_age);
+/// Sees to it that what is decided does not wait for others longer than `max_settle_wait`, nor what is ready for a
+/// worker that has met a slow call. With the lock held.
+void consumer::look_soon() {
+    if (look_timer_ || (!waits_for_worker_ && (outbox_.empty() || settling_))) return;
+    look_timer_ = true;
+    ended_before_ = ended_;
+    after(max_settle_wait, &consumer::look_by_age);
 }
 
-void consumer::flush_by_age() {
+void consumer::look_by_age() {
     {
         lock_type lock(mutex_);
-        flush_timer_ = false;
+        look_timer_ = false;
         flush_now_ = !outbox_.empty();
+        if (waits_for_worker_ && ended_ == ended_before_) pace_.stalled();
+        waits_for_worker_ = false;
     }
     pump();
 }

@@ -1,5 +1,6 @@
 #include "worker_pool.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "adaptive_mutex.hpp"
@@ -10,6 +11,9 @@ namespace {
 /// How long one idle worker looks out for new work before it sleeps: about the time a wake-up takes, so
 /// that a steady stream of single messages needs none.
 constexpr auto spin_time = std::chrono::microseconds(20);
+
+/// A power of two.
+constexpr unsigned most_spins_left_out = 6;
 
 }  // namespace
 
@@ -44,7 +48,7 @@ void worker_pool::run() {
 
 std::shared_ptr<runnable> worker_pool::next() {
     std::unique_lock lock(mutex_);
-    if (tasks_.empty() && !spinning_ && !stopping_) spin(lock);
+    if (tasks_.empty() && !spinning_ && !stopping_ && pays_to_spin()) spin(lock);
     ++sleeping_;
     changed_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     --sleeping_;
@@ -55,6 +59,14 @@ std::shared_ptr<runnable> worker_pool::next() {
     return task;
 }
 
+/// Where work comes too seldom for it, only every so many idle moments is spun in, to see whether that has changed.
+/// With the lock held.
+bool worker_pool::pays_to_spin() {
+    if (++unspun_ < 1U << std::min(futile_spins_, most_spins_left_out)) return false;
+    unspun_ = 0;
+    return true;
+}
+
 void worker_pool::spin(std::unique_lock<std::mutex>& lock) {
     spinning_ = true;
     lock.unlock();
@@ -63,6 +75,7 @@ void worker_pool::spin(std::unique_lock<std::mutex>& lock) {
         spin_pause();
     lock.lock();
     spinning_ = false;
+    futile_spins_ = tasks_.empty() ? futile_spins_ + 1 : 0;
 }
 
 }  // namespace shove::detail

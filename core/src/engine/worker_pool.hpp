@@ -46,6 +46,7 @@ public:
 private:
     void run();
     std::shared_ptr<runnable> next();
+    bool pays_to_spin();
     void spin(std::unique_lock<std::mutex>& lock);
 
     const unsigned max_threads_;
@@ -56,6 +57,8 @@ private:
     std::vector<std::jthread> threads_;
     unsigned sleeping_ = 0;
     bool spinning_ = false;
+    unsigned futile_spins_ = 0;  ///< In a row.
+    unsigned unspun_ = 0;        ///< Idle moments without a spin since the last one.
     bool stopping_ = false;
 };
 
