@@ -56,16 +56,16 @@ class Work:
 
 
 def publishing(messages, waiting, size):
-    """The bare loop has as many messages unconfirmed as ours can have."""
-    def work(key, title, count, window, target, *more):
+    """The bare loop has as many messages unconfirmed as ours can have, and waits for a batch as ours does."""
+    def work(key, title, count, raw, target, *more):
         words = [["--mode", "publish", *more]]
-        return Work(key, "publish, " + title, count, size, words, words, ["publish", [window]], target)
+        return Work(key, "publish, " + title, count, size, words + [[*words[0], "--async"]], words, raw, target)
 
     return [
-        work("publish-1", "1 publisher that waits", waiting, 1, 1),
-        work("publish-32", "32 publishers that wait", messages, 32, 2, "--publishers", "32"),
-        work("publish-100", "batches of 100", messages, 100, 1.5, "--pub-batch", "100"),
-        work("publish-1000", "batches of 1000", messages, 1000, 1.5, "--pub-batch", "1000"),
+        work("publish-1", "1 publisher that waits", waiting, ["publish", [1]], 1),
+        work("publish-32", "32 publishers that wait", messages, ["publish", [32]], 2, "--publishers", "32"),
+        work("publish-100", "batches of 100", messages, ["publish-batches", [100]], 1.5, "--pub-batch", "100"),
+        work("publish-1000", "batches of 1000", messages, ["publish-batches", [1000]], 1.5, "--pub-batch", "1000"),
     ]
 
 
@@ -80,7 +80,7 @@ def handling(messages, size, consumers):
     plural = f"{consumers} consumer" + ("s" if consumers > 1 else "")
     raw = raw_settings(consumers, 200)
     drain = [["--mode", "consume", *one]]
-    live = [["--mode", "e2e", "--pub-batch", str(BATCH), *one]]
+    live = [["--mode", "e2e", "--publishers", str(n), "--pub-batch", str(BATCH // n), *one] for n in (1, 2)]
     many = [["--mode", "consume", *flow, "--batch", "500"]]
     return [
         Work(f"consume-{consumers}", f"drain, {plural}", messages, size, drain, drain, ["consume", *raw], 2),

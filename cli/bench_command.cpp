@@ -75,10 +75,13 @@ void add_how(CLI::App& command, bench_options& options) {
     must_be_positive(command.add_option("--batch-age-ms", plan.batch_age_ms, "How long a batch may wait to be full"))
         ->capture_default_str();
     must_be_positive(command.add_option("--publishers", plan.publishers, "Publisher threads"))->capture_default_str();
+    auto* const async =
+        command.add_flag("--async", plan.async, "Publishers are coroutines on one thread, not threads of their own");
     must_be_positive(command.add_option("--pub-batch", plan.pub_batch,
                                         "Messages per publish call (1; 500 where it is not measured)"));
-    must_be_positive(command.add_option("--rate", plan.rate,
-                                        "Messages a second, all publishers together; else as fast as they can"));
+    must_be_positive(
+        command.add_option("--rate", plan.rate, "Messages a second, all publishers together; else as fast as they can"))
+        ->excludes(async);
     command.add_option("--capacity", plan.capacity, "Messages that an in-process queue holds (all of them)");
     command.add_flag("--metrics", plan.metrics, "Measure with metrics on");
     command.add_option("--threads", plan.threads, "Worker threads (the broker's default)");

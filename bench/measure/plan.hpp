@@ -35,6 +35,7 @@ struct plan {
     std::uint32_t batch_age_ms = 250;      ///< How long a batch may wait to be full.
     std::optional<std::size_t> pub_batch;  ///< Nothing: 1 where publishing is measured, else 500.
     std::uint32_t publishers = 1;
+    bool async = false;                     ///< Publishers are coroutines of one thread, not threads.
     std::uint16_t shards = 8;               ///< Of a sequenced topic.
     std::uint64_t keys = 64;                ///< Of a sequenced topic: message `seq` has key `seq % keys`.
     std::optional<double> rate;             ///< Messages a second, of all publishers together.

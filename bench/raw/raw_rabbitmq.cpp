@@ -1,7 +1,7 @@
-// What rabbitmq-c allows at best: publishing with up to WINDOW messages unconfirmed, and consuming with one
-// `basic.ack multiple` for each quarter of the prefetch, 64 messages at most, which is what the backend does.
+// What rabbitmq-c allows at best: publishing with up to WINDOW messages unconfirmed, or WINDOW at a time, and consuming
+// with one `basic.ack multiple` for each quarter of the prefetch, 64 messages at most, which is what the backend does.
 // `shove-bench-raw-rabbitmq MODE URL [MESSAGES=20000] [BODY-BYTES=100] [WINDOW=1000] [CONSUMERS=1] [PREFETCH=200]
-// [CONNECTIONS=1]` prints one JSON line. MODE: publish, consume, e2e. The queue is new, and removed.
+// [CONNECTIONS=1]` prints one JSON line. MODE: publish, publish-batches, consume, e2e. The queue is new, and removed.
 #include "amqp_client.hpp"
 #include "decode.hpp"
 #include "process.hpp"
@@ -46,16 +46,21 @@ public:
         on_.confirm();
         while (confirmed_ < plan_.messages) {
             send();
-            read(sent_ == plan_.messages || sent_ - confirmed_ >= plan_.window);
+            read(sent_ == plan_.messages || room() == 0);
         }
     }
 
 private:
     static constexpr std::uint64_t burst = 256;
 
+    /// How many may be sent now: what fits into the window, or the rest of a batch.
+    std::uint64_t room() {
+        if (plan_.mode != "publish-batches") return plan_.window - (sent_ - confirmed_);
+        if (confirmed_ == sent_) batch_end_ = sent_ + plan_.window;
+        return batch_end_ - sent_;
+    }
     void send() {
-        const auto room = std::min(plan_.window - (sent_ - confirmed_), plan_.messages - sent_);
-        const auto until = sent_ + std::min(room, burst);
+        const auto until = sent_ + std::min({room(), plan_.messages - sent_, burst});
         const bool several = until > sent_ + 1;
         if (several) on_.cork(true);
         for (; sent_ < until; ++sent_)
@@ -88,6 +93,7 @@ private:
     std::uint64_t sent_ = 0;
     std::uint64_t confirmed_ = 0;
     std::uint64_t first_ = 1;
+    std::uint64_t batch_end_ = 0;
 };
 
 /// What all consumers have handled.
@@ -223,7 +229,7 @@ void measure(const plan& what, amqp_client& on) {
     tally found{what.messages};
     const auto cpu = cpu_seconds();
     auto from = now_ns();
-    if (what.mode == "publish") {
+    if (what.mode.starts_with("publish")) {
         publishing(on, what).run();
         return print(what, from, now_ns(), cpu_seconds() - cpu);
     }
@@ -254,12 +260,13 @@ plan read_plan(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    constexpr std::string_view modes[] = {"publish", "consume", "e2e"};
+    constexpr std::string_view modes[] = {"publish", "publish-batches", "consume", "e2e"};
     if (argc < 3 || std::ranges::find(modes, argv[1]) == std::end(modes)) {
-        std::fprintf(stderr,
-                     "usage: %s publish|consume|e2e URL [MESSAGES] [BODY-BYTES] [WINDOW] [CONSUMERS] [PREFETCH] "
-                     "[CONNECTIONS]\n",
-                     argv[0]);
+        std::fprintf(
+            stderr,
+            "usage: %s publish|publish-batches|consume|e2e URL [MESSAGES] [BODY-BYTES] [WINDOW] [CONSUMERS] [PREFETCH] "
+            "[CONNECTIONS]\n",
+            argv[0]);
         return EXIT_FAILURE;
     }
     try {

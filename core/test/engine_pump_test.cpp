@@ -56,6 +56,29 @@ TEST_F(engine_pump, decided_settlement_waits_five_milliseconds_at_most) {
     EXPECT_FALSE(hold.is_open());
 }
 
+TEST_F(engine_pump, a_call_slow_for_once_holds_up_others_for_five_milliseconds_at_most) {
+    const gate hold;
+    start(
+        [hold](std::span<const std::byte> body, const delivery&) {
+            if (text_of(body) == "slow") hold.arrive();
+            return ack;
+        },
+        {.prefetch = 100});
+    const opens_at_exit opener(hold);
+    std::size_t handled = 0;
+    for (int i = 0; i < 60; ++i) {  // so many that its calls count as quick
+        driver().deliver(bodies(64));
+        driver().settled().wait(handled += 64, "quick calls");
+    }
+    driver().deliver({"slow", "a", "b"});
+    hold.arrivals().wait(1, "the slow call");
+    eventually("the others", [&] {
+        clock->advance(1ms);
+        return driver().settled().size() == handled + 2;
+    });
+    EXPECT_FALSE(hold.is_open());
+}
+
 TEST_F(engine_pump, goes_on_receiving_while_calls_run) {
     const gate hold;
     start(
