@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <ctime>
 
 /// A network and an operator that do harm; the server itself stays whole.
 namespace shove::rabbitmq_test {
@@ -206,6 +207,43 @@ TEST(rabbitmq_reconnect, an_exchange_deleted_under_a_publisher_is_an_error) {
     });
     here.broker().declare(here.topic());
     here.publish("two");
+}
+
+/// CPU time that this process has used.
+std::chrono::nanoseconds cpu_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+void expect_no_cost_without_a_server(const site::shape& of) {
+    const rabbitmq_server server;
+    site here(server, "", of);
+    const testkit::counter handled;
+    auto group = here.consume([handled](std::span<const std::byte>, const delivery&) {
+        handled.add();
+        return ack;
+    });
+    here.publish("one", "key");
+    handled.wait(1, "the connections to be in use");
+    here.network().refuse();
+    here.network().reset_all();
+    constexpr std::chrono::milliseconds span = 5s;
+    const auto before = cpu_time();
+    testkit::until(std::chrono::steady_clock::now() + span);  // real time: its cost is what this is about
+    const auto used = cpu_time() - before;
+    EXPECT_LT(used, span / 100) << std::chrono::duration_cast<milliseconds>(used).count() << " ms of CPU";
+    here.network().admit();
+    here.publish("two", "key");
+    handled.wait(2, "consuming to go on");
+}
+
+TEST(rabbitmq_reconnect, an_idle_process_whose_server_is_dead_costs_nothing) {
+    expect_no_cost_without_a_server({});
+}
+TEST(rabbitmq_reconnect, idle_shards_whose_server_is_dead_cost_nothing) {
+    expect_no_cost_without_a_server(
+        [](const shove::topology& t) { return t.hold(5ms).dlq().sequenced(sequence_failure::skip).routing_shards(2); });
 }
 
 /// The server's answers are swallowed: what was sent may be stored or not, and is told so.
