@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -216,10 +217,10 @@ private:
             const auto name = "broker-" + std::to_string(n);
             book_.note(fault_lines::harm, name, "all");
             target_.kill_broker();
-            const auto confirmed = confirmed_.value();
-            const auto handled = progress_.handled();
             target_.start_broker();
             const auto begin = std::chrono::steady_clock::now();
+            const auto confirmed = confirmed_.value();
+            const auto handled = progress_.handled();
             eventually(
                 "traffic to go on after a kill of the broker",
                 [&] { return confirmed_.value() > confirmed && progress_.handled() > handled; }, patience() * 3);
