@@ -132,6 +132,10 @@ void child_process::kill() {
     ended_ = true;
 }
 
+void child_process::ask_to_end() {
+    if (alive()) ::kill(pid_, SIGTERM);
+}
+
 int child_process::wait() {
     eventually("the end of a child process", [this] { return !alive(); });
     return status_;

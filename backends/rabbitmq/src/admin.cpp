@@ -356,8 +356,8 @@ void admin::list_keys(std::vector<std::string> queues,
     });
 }
 
-/// Which shard a key is in is the broker's decision (`x-consistent-hash`), and no caller knows it: it is looked for in
-/// all of the topology's.
+/// Which shard a key is in may be the broker's decision (`x-consistent-hash`), and no caller knows it: it is looked for
+/// in all of the topology's.
 void admin::release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) {
     auto shared = std::make_shared<answer<std::size_t>>(std::move(done));
     shards_of(queue, [this, key, shared](std::vector<std::string> shards) {

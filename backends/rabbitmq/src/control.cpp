@@ -92,10 +92,11 @@ std::optional<control_job> control::take() {
 
 std::optional<steady_time> control::due() const {
     const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
     auto first = steady_time::max();
     for (const auto& job : jobs_) {
         first = std::min(first, job.deadline);
-        if (job.not_before != steady_time{}) first = std::min(first, job.not_before);
+        if (job.not_before > now) first = std::min(first, job.not_before);
     }
     return first == steady_time::max() ? std::nullopt : std::optional(first);
 }

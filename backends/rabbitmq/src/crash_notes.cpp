@@ -34,14 +34,42 @@ void note_given_back(crash_notes::findings& into, std::span<const std::byte> bod
     }
 }
 
-/// The later note counts: they are read in the order in which they were written.
-void note(crash_notes::findings& into, const shard_record& record, std::span<const std::byte> body) {
-    if (record.what == shard_record::kind::released) return note_given_back(into, body);
-    if (record.what != shard_record::kind::wait) return;
-    auto& known = into[record.id];
-    known = {};
-    if (record.alone) known.crashes = (record.past ? record.past->crashes : 0) + 1;
-}
+/// What is read from the notes, in the order in which they were written: the later one counts.
+class reading {
+public:
+    void note(std::uint64_t tag, const shard_record& record, std::span<const std::byte> body) {
+        if (record.what == shard_record::kind::released) return note_given_back(found_, body);
+        if (record.what != shard_record::kind::wait) return;
+        auto& known = found_[record.id];
+        auto& last = last_[record.id];
+        if (last.tag != 0) needless_.push_back(last.tag);
+        last.tag = tag;
+        last.alone = record.alone;
+        last.hides_another = last.hides_another || known.given_back;
+        known = {};
+        if (record.alone) known.crashes = (record.past ? record.past->crashes : 0) + 1;
+    }
+    crash_notes::findings take() { return std::move(found_); }
+    /// Those without which the next one finds the same. That a call has ended says nothing new, unless it hides that
+    /// its message was given back before.
+    std::vector<std::uint64_t> needless() {
+        for (const auto& [id, last] : last_) {
+            if (!last.alone && !last.hides_another) needless_.push_back(last.tag);
+        }
+        std::ranges::sort(needless_);
+        return std::move(needless_);
+    }
+
+private:
+    struct last_note {
+        std::uint64_t tag = 0;
+        bool alone = false;
+        bool hides_another = false;
+    };
+    crash_notes::findings found_;
+    std::unordered_map<std::string, last_note> last_;
+    std::vector<std::uint64_t> needless_;
+};
 
 }  // namespace
 
@@ -60,12 +88,14 @@ void crash_notes::read(unique_function<void(findings)> done) {
     control_job job;
     job.deadline = std::chrono::steady_clock::now() + patience;
     job.run = [self = shared_from_this(), answer](ask_channel& over) {
-        findings found;
-        look_through(over, self->queue_,
-                     [&](const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
-                         if (const auto record = read_record(properties, body)) note(found, *record, body);
-                     });
-        (*answer)(std::move(found));
+        reading all;
+        look how;
+        how.seen = [&](std::uint64_t tag, const amqp_basic_properties_t& properties, std::span<const std::byte> body) {
+            if (const auto record = read_record(properties, body)) all.note(tag, *record, body);
+        };
+        how.needless = [&] { return all.needless(); };
+        look_through(over, self->queue_, how);
+        (*answer)(all.take());
     };
     job.fail = [answer](const error&) { (*answer)({}); };
     asking_->post(std::move(job));

@@ -30,7 +30,7 @@ public:
 
     crash_notes(std::shared_ptr<control> asking, std::shared_ptr<outlet> publishing, const std::string& queue);
 
-    /// Reads all notes. Where that fails there are none.
+    /// Reads all notes, and removes those that later ones make needless. Where that fails there are none.
     void read(unique_function<void(findings)> done);
     /// Writes down that these go back to the queue, not begun. `done` is called in any case.
     void give_back(const std::vector<std::string>& ids, unique_function<void()> done);

@@ -88,6 +88,9 @@ void declare(ask_channel& over, const exchange_layout& what) {
     method.exchange = bytes_of(what.name);
     method.type = bytes_of(what.type);
     method.durable = 1;
+    arguments with;
+    if (!what.alternate.empty()) with.add("alternate-exchange", what.alternate);
+    method.arguments = with.table();
     explained("exchange '" + what.name + "'", [&] {
         const auto channel = over.number();
         over.on().call<amqp_exchange_declare_ok_t>(channel, AMQP_EXCHANGE_DECLARE_METHOD, &method,

@@ -13,6 +13,9 @@ std::string readers_exchange(const std::string& queue) {
 std::string hash_exchange(const std::string& queue) {
     return queue + "-seq-hash";
 }
+std::string shards_exchange(const std::string& queue) {
+    return queue + "-seq-shards";
+}
 std::string fanout_exchange(const std::string& queue) {
     return queue + "-fanout";
 }
@@ -35,8 +38,11 @@ queue_layout queue_of(std::string name, rabbitmq::queue_type type) {
 void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_type type,
                 const std::optional<std::string>& dead) {
     const auto hash = hash_exchange(topology.reader_queue);
+    const auto numbered = shards_exchange(topology.reader_queue);
+    const bool chosen = publishers_choose_shards(type);
     made.exchanges.push_back({hash, "x-consistent-hash"});
-    made.bindings.push_back({readers_exchange(topology.queue), hash, "", true});
+    if (chosen) made.exchanges.push_back({numbered, "direct", hash});
+    unsigned number = 0;
     for (const auto& shard : topology.sequencing->reader_queues) {
         auto queue = queue_of(shard, type);
         queue.dead_letter_key = dead;
@@ -47,7 +53,10 @@ void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_ty
         made.queues.push_back(std::move(state));
         made.queues.push_back(queue_of(poison_queue(shard), type));
         made.bindings.push_back({hash, shard, "1", false});
+        if (chosen) made.bindings.push_back({numbered, shard, std::to_string(number++), false});
     }
+    // Last: what is published before would go to some of the shards only.
+    made.bindings.push_back({readers_exchange(topology.queue), chosen ? numbered : hash, "", true});
 }
 
 void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_type type,
@@ -76,6 +85,10 @@ void add_queue(layout& made, const queue_topology& topology, rabbitmq::queue_typ
 }
 
 }  // namespace
+
+bool publishers_choose_shards(rabbitmq::queue_type type) noexcept {
+    return type == rabbitmq::queue_type::quorum;
+}
 
 bool reads_from_another(const queue_topology& topology) noexcept {
     return topology.reader_queue != topology.queue;

@@ -27,6 +27,7 @@ struct queue_layout {
 struct exchange_layout {
     std::string name;
     std::string type;
+    std::string alternate{};  ///< Takes what no binding takes.
 };
 struct binding_layout {
     std::string from;  ///< An exchange.
@@ -45,10 +46,16 @@ struct layout {
 /// The names that are derived from a queue's.
 std::string readers_exchange(const std::string& queue);  ///< `{queue}-readers`
 std::string hash_exchange(const std::string& queue);     ///< `{queue}-seq-hash`
+std::string shards_exchange(const std::string& queue);   ///< `{queue}-seq-shards`
 std::string fanout_exchange(const std::string& queue);   ///< `{queue}-fanout`
 
 /// Where the messages of a topology are published to: an exchange; an external queue's to the default one, by its name.
 std::string publish_exchange(const queue_topology& topology);
+
+/// Whether publishers say which shard a message goes to, by its number as the routing key. The consistent hash must not
+/// decide that: RabbitMQ puts its ring together anew at each start, in any order, and keys would change their shards.
+/// With classic queues it does all the same: the Rust library knows nothing else.
+bool publishers_choose_shards(rabbitmq::queue_type type) noexcept;
 
 /// Whether it is that of a reader group.
 bool reads_from_another(const queue_topology& topology) noexcept;

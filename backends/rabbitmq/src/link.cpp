@@ -185,8 +185,9 @@ void link::back_off(unsigned failures, const error& why) {
         user_.waiting(why);
         const auto now = std::chrono::steady_clock::now();
         if (now >= until) return;
+        // What is due and waits for the connection is no reason to look again.
         const auto due = user_.due();
-        wait(-1, due ? std::min(*due, until) : until);
+        wait(-1, due && *due > now ? std::min(*due, until) : until);
     }
 }
 

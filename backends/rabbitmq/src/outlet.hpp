@@ -18,6 +18,7 @@ struct route {
     std::string exchange;
     std::string routing_key;
     bool by_key = false;    ///< The routing key is the message's key instead.
+    bool by_shard = false;  ///< Or, where its shard is known, the shard's number.
     bool mandatory = true;  ///< Where no queue takes it, that is an error.
 };
 

@@ -1,6 +1,7 @@
 #include "publish_batch.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "answer_time.hpp"
@@ -15,6 +16,13 @@ constexpr std::chrono::seconds least_patience{5};
 steady_time way_deadline(steady_time deadline) {
     const auto now = std::chrono::steady_clock::now();
     return deadline > now ? answered_by(deadline) : now + least_patience;
+}
+
+std::shared_ptr<const route> to_shard(const route& way, std::uint16_t shard) {
+    auto made = std::make_shared<route>(way);
+    made->by_key = false;
+    made->routing_key = std::to_string(shard);
+    return made;
 }
 
 }  // namespace
@@ -81,8 +89,9 @@ void publish_batch::ship(indices which, const std::shared_ptr<const route>& way,
     shipment made;
     made.deadline = answered_by(request_.deadline);
     made.parcels.reserve(which.size());
+    const auto to = way->by_shard && request_.shard ? to_shard(*way, *request_.shard) : way;
     for (const auto i : which)
-        made.parcels.push_back({.msg = request_.messages[i].msg, .to = way});
+        made.parcels.push_back({.msg = request_.messages[i].msg, .to = to});
     made.done = [self = shared_from_this(), which = std::move(which), delay,
                  again](std::vector<spi::publish_result> results) mutable {
         const auto lost = std::ranges::any_of(results, [](const auto& r) { return r.cause == errc::unroutable; });

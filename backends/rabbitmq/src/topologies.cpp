@@ -105,6 +105,7 @@ std::shared_ptr<const route> topologies::store_way(const queue_topology& topolog
         made.exchange = hash_exchange(topology.queue);
     }
     made.by_key = topology.sequencing.has_value();
+    made.by_shard = made.by_key && by_exchange && publishers_choose_shards(settings_->queues);
     made.routing_key = topology.broadcast ? "" : topology.queue;
     made.mandatory = !topology.broadcast;
     auto way = std::make_shared<const route>(std::move(made));

@@ -1,3 +1,4 @@
+#include "plain_client.hpp"
 #include "site.hpp"
 
 #include <gmock/gmock.h>
@@ -5,15 +6,24 @@
 
 #include <array>
 #include <chrono>
+#include <ctime>
+#include <map>
+#include <optional>
+#include <string>
 
 /// A network and an operator that do harm; the server itself stays whole.
 namespace shove::rabbitmq_test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::_;
+using testing::Each;
 using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
 
-/// Harm is done while messages flow: they go on flowing, and none that was confirmed is lost.
+/// Harm is done while messages flow: they go on flowing, and none that was
+/// confirmed is lost.
 template <class Harm>
 void expect_to_go_on(site& on, const Harm& harm) {
     traffic flow(on);
@@ -54,7 +64,8 @@ TEST(rabbitmq_reconnect, after_a_time_without_a_server) {
     });
 }
 
-/// The network swallows all: missed heartbeats tell, and connections are made anew once it is well.
+/// The network swallows all: missed heartbeats tell, and connections are made
+/// anew once it is well.
 TEST(rabbitmq_reconnect, after_a_network_that_swallowed) {
     const rabbitmq_server server;
     site here(server, "?heartbeat=1&connect_timeout=1s");
@@ -84,7 +95,8 @@ TEST(rabbitmq_reconnect, after_breaks_at_any_byte) {
     EXPECT_THAT(flow.lost(), IsEmpty());
 }
 
-/// The counts of a classic queue are those of the moment; a quorum queue's are seconds behind.
+/// The counts of a classic queue are those of the moment; a quorum queue's are
+/// seconds behind.
 constexpr auto classic = "?heartbeat=1&queues=classic";
 
 /// A handler that waits in its first calls until it is let go.
@@ -101,7 +113,8 @@ struct slow_handler {
     }
 };
 
-/// The connection is cut under a handler, and its message comes back while it still runs: no second call.
+/// The connection is cut under a handler, and its message comes back while it
+/// still runs: no second call.
 TEST(rabbitmq_reconnect, a_running_call_decides_about_a_message_that_came_back) {
     const rabbitmq_server server;
     site here(server, classic);
@@ -162,7 +175,8 @@ TEST(rabbitmq_reconnect, a_rejection_without_a_connection_makes_one_dead_letter)
     EXPECT_EQ(here.host().counts("orders-dlq").ready, 1U);
 }
 
-/// Somebody deletes the queue under its consumers: it is made again, and consuming goes on.
+/// Somebody deletes the queue under its consumers: it is made again, and
+/// consuming goes on.
 TEST(rabbitmq_reconnect, a_queue_deleted_under_a_consumer_is_made_again) {
     const rabbitmq_server server;
     site here(server);
@@ -172,7 +186,8 @@ TEST(rabbitmq_reconnect, a_queue_deleted_under_a_consumer_is_made_again) {
     flow.goes_on();
 }
 
-/// Somebody deletes the queue under its publishers: an error that says so, until it is declared again.
+/// Somebody deletes the queue under its publishers: an error that says so,
+/// until it is declared again.
 TEST(rabbitmq_reconnect, a_queue_deleted_under_a_publisher_is_an_error) {
     const rabbitmq_server server;
     site here(server, classic);
@@ -208,7 +223,94 @@ TEST(rabbitmq_reconnect, an_exchange_deleted_under_a_publisher_is_an_error) {
     here.publish("two");
 }
 
-/// The server's answers are swallowed: what was sent may be stored or not, and is told so.
+/// CPU time that this process has used.
+std::chrono::nanoseconds cpu_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+void expect_no_cost_without_a_server(const site::shape& of) {
+    const rabbitmq_server server;
+    site here(server, "", of);
+    const testkit::counter handled;
+    auto group = here.consume([handled](std::span<const std::byte>, const delivery&) {
+        handled.add();
+        return ack;
+    });
+    here.publish("one", "key");
+    handled.wait(1, "the connections to be in use");
+    here.network().refuse();
+    here.network().reset_all();
+    constexpr std::chrono::milliseconds span = 5s;
+    const auto before = cpu_time();
+    testkit::until(std::chrono::steady_clock::now() + span);  // real time: its cost is what this is about
+    const auto used = cpu_time() - before;
+    EXPECT_LT(used, span / 100) << std::chrono::duration_cast<milliseconds>(used).count() << " ms of CPU";
+    here.network().admit();
+    here.publish("two", "key");
+    handled.wait(2, "consuming to go on");
+}
+
+TEST(rabbitmq_reconnect, an_idle_process_whose_server_is_dead_costs_nothing) {
+    expect_no_cost_without_a_server({});
+}
+TEST(rabbitmq_reconnect, idle_shards_whose_server_is_dead_cost_nothing) {
+    expect_no_cost_without_a_server(
+        [](const shove::topology& t) { return t.hold(5ms).dlq().sequenced(sequence_failure::skip).routing_shards(2); });
+}
+
+/// The body of the next message; nothing: there is none.
+std::optional<std::string> next_text(plain_client& from) {
+    constexpr timeval limit{1, 0};
+    amqp_envelope_t got{};
+    if (amqp_consume_message(from.state(), &got, &limit, 0).reply_type != AMQP_RESPONSE_NORMAL) return std::nullopt;
+    std::string text(static_cast<const char*>(got.message.body.bytes), got.message.body.len);
+    amqp_destroy_envelope(&got);
+    return text;
+}
+
+/// Puts a shard to the end of the ring.
+void bind_anew(const rabbitmq_server& server, const vhost& host, const std::string& shard) {
+    const auto path = "/api/bindings/" + percent_encoded(host.name()) + "/e/orders-seq-hash/q/" + shard;
+    server.expect("DELETE", path + "/1");
+    server.expect("POST", path, R"({"routing_key":"1"})");
+}
+
+/// A node that starts anew knows the bindings of an `x-consistent-hash`
+/// exchange, but not in which order they were made, and that decides which key
+/// goes where. A key whose shard is another one than before is handled twice at
+/// a time.
+TEST(rabbitmq_reconnect, keys_keep_their_shards_when_a_node_has_put_its_ring_together_anew) {
+    constexpr int keys = 20;
+    constexpr int shards = 3;
+    const rabbitmq_server server;
+    site here(server, "", [](const shove::topology& t) {
+        return t.hold(5ms).dlq().sequenced(sequence_failure::skip).routing_shards(shards);
+    });
+    const auto publish_all = [&] {
+        publish_options how;
+        for (int n = 0; n < keys; ++n) {
+            how.key = "key " + std::to_string(n);
+            here.broker().publisher().publish(here.topic(), *how.key, how);
+        }
+    };
+    publish_all();
+    bind_anew(server, here.host(), "orders-seq-0");
+    publish_all();
+    for (int shard = 0; shard < shards; ++shard) {
+        std::map<std::string, int> counts;
+        plain_client reader(server.port(), here.host().name());
+        reader.consume(("orders-seq-" + std::to_string(shard)).c_str());
+        for (auto text = next_text(reader); text; text = next_text(reader))
+            ++counts[*text];
+        EXPECT_THAT(counts, Each(Pair(_, 2))) << "shard " << shard;
+        EXPECT_THAT(counts, Not(IsEmpty()));
+    }
+}
+
+/// The server's answers are swallowed: what was sent may be stored or not, and
+/// is told so.
 TEST(rabbitmq_reconnect, a_publish_without_an_answer_has_an_unknown_fate) {
     const rabbitmq_server server;
     site here(server);

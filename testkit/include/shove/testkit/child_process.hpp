@@ -39,6 +39,8 @@ public:
 
     /// Kills it as `kill -9` does, and waits for its end.
     void kill();
+    /// Asks it to end in order (SIGTERM).
+    void ask_to_end();
     /// Waits for its end by itself; gives the status of `waitpid`. Throws `impatience`.
     int wait();
     /// True while it runs.
