@@ -26,35 +26,46 @@ void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
 }
 
 void consumer::give_back(std::vector<spi::delivery> items, unique_function<void()> done) {
-    std::vector<std::string> ids;
     std::vector<std::uint64_t> tags;
+    std::vector<const spi::delivery*> unbegun;
+    for (const auto& item : items) {
+        tags.push_back(item.tag);
+        unbegun.push_back(&item);
+    }
+    say_unbegun(unbegun, [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
+        for (const auto tag : tags)
+            self->let_go(tag, release_kind::requeue);
+        self->flush();
+        done();
+    });
+}
+
+void consumer::say_unbegun(const std::vector<const spi::delivery*>& items, unique_function<void()> done) {
+    std::vector<std::string> ids;
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& item : items) {
+        for (const auto* item : items) {
             // A suspect stays one: it is nothing new to anybody.
-            if (!suspects_.contains(item.tag)) ids.push_back(record_id(item.msg));
-            tags.push_back(item.tag);
+            if (!suspects_.contains(item->tag)) ids.push_back(record_id(item->msg));
         }
         ++giving_back_;
     }
-    auto go = [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
-        for (const auto tag : tags)
-            self->let_go(tag, release_kind::requeue);
+    auto go = [self = shared_from_this(), done = std::move(done)]() mutable {
+        done();
         {
             const std::lock_guard lock(self->mutex_);
             --self->giving_back_;
         }
         self->flush();
-        done();
     };
     if (!plan_.notes || ids.empty()) return go();
     plan_.notes->give_back(ids, std::move(go));
 }
 
-bool consumer::is_known(const spi::delivery& item) {
+bool consumer::is_known(const spi::delivery& item, std::int64_t mark) {
     if (!plan_.lost || plan_.lost->empty()) return false;
-    const auto id = item.msg.id();
-    if (auto answer = plan_.lost->answer_for(id)) {
+    const auto name = name_of_copy(item.msg.id(), mark);
+    if (auto answer = plan_.lost->answer_for(name)) {
         {
             const std::lock_guard lock(mutex_);
             handed_.emplace(item.tag, item.msg);
@@ -69,7 +80,7 @@ bool consumer::is_known(const spi::delivery& item) {
         return self && self->apply(tag, how);
     };
     if (plan_.shard) return false;
-    if (!plan_.lost->came_back(id, std::move(settle))) return false;
+    if (!plan_.lost->came_back(name, std::move(settle))) return false;
     const std::lock_guard lock(mutex_);
     handed_.emplace(item.tag, item.msg);
     return true;
