@@ -444,7 +444,8 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
         for (auto& name : in_hand)
             plan_.lost->lost(std::move(name));
     }
-    if (at == AMQP_QUEUE_DECLARE_METHOD) distrust_queues();
+    const auto refuses_copies = {AMQP_QUEUE_DECLARE_METHOD, AMQP_BASIC_PUBLISH_METHOD, AMQP_TX_COMMIT_METHOD};
+    if (std::ranges::find(refuses_copies, at) != refuses_copies.end()) distrust_queues();
     give_up(std::move(unsent));
     if (waiting) waiting(told);
 }

@@ -10,7 +10,8 @@
 namespace shove::rabbitmq_backend {
 namespace {
 
-/// After a queue was missing copies go their own way, so that one that stays away costs no channel each time.
+/// After a copy was refused or its queue was missing, copies go their own way: such a queue costs one channel, and not
+/// one each time.
 constexpr std::chrono::minutes distrust{1};
 
 }  // namespace
