@@ -445,7 +445,7 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
             plan_.lost->lost(std::move(name));
     }
     const auto refuses_copies = {AMQP_QUEUE_DECLARE_METHOD, AMQP_BASIC_PUBLISH_METHOD, AMQP_TX_COMMIT_METHOD};
-    if (std::ranges::find(refuses_copies, at) != refuses_copies.end()) distrust_queues();
+    if (std::ranges::find(refuses_copies, at) != refuses_copies.end()) keep_copies_apart();
     give_up(std::move(unsent));
     if (waiting) waiting(told);
 }

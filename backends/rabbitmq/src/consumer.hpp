@@ -133,7 +133,7 @@ private:
     void committed();
     /// There will be no answer for these. Without the lock.
     void give_up(std::vector<departure> some);
-    void distrust_queues();
+    void keep_copies_apart();
     std::int64_t take_mark(std::uint64_t tag);
     std::vector<spi::delivery> take(std::size_t max);
     std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
@@ -177,7 +177,8 @@ private:
     bool redelivered_ = false;
     bool returning_ = false;  ///< What arrives is a copy of ours.
     transaction transaction_;
-    steady_time distrust_until_{};  ///< Copies go their own way till then.
+    steady_time
+        copies_apart_until_{};  ///< A copy was refused, or its queue was missing: till then they go another way.
     properties_writer writer_;
     std::vector<header> notes_;
     std::string exchange_;

@@ -8,14 +8,6 @@
 // what is decided meanwhile goes into the next one.
 
 namespace shove::rabbitmq_backend {
-namespace {
-
-/// After a copy was refused or its queue was missing, copies go their own way: such a queue costs one channel, and not
-/// one each time.
-constexpr std::chrono::minutes distrust{1};
-
-}  // namespace
-
 void consumer::select_transactions(connection& on) {
     amqp_tx_select_t select{};
     on.call<amqp_tx_select_ok_t>(channel_, AMQP_TX_SELECT_METHOD, &select, AMQP_TX_SELECT_OK_METHOD);
@@ -61,7 +53,7 @@ bool consumer::fits(const connection& on, const departure& one) {
     if (!one.of) return true;
     const auto copies = one.of->copies(one.index);
     if (copies.empty()) return true;
-    if (std::chrono::steady_clock::now() < distrust_until_) return false;
+    if (std::chrono::steady_clock::now() < copies_apart_until_) return false;
     return std::ranges::all_of(copies, [&](const parcel& copy) {
         notes_.assign(copy.notes.begin(), copy.notes.end());
         return writer_.write(copy.msg, copy.past, {.room = on.header_room(), .user = plan_.user, .notes = notes_})
@@ -94,7 +86,7 @@ void consumer::commit_frames(connection& on) {
 }
 
 void consumer::committed() {
-    if (transaction_.misses_queues()) distrust_queues();
+    if (transaction_.misses_queues()) keep_copies_apart();
     const auto told = transaction_.committed();
     {
         const std::lock_guard lock(mutex_);
@@ -110,9 +102,9 @@ void consumer::committed() {
         one.of->uncertain(one.index);
 }
 
-void consumer::distrust_queues() {
-    distrust_until_ = std::chrono::steady_clock::now() + distrust;
-    if (plan_.repair) plan_.repair();
+/// Such a queue costs one channel, and not one each time.
+void consumer::keep_copies_apart() {
+    copies_apart_until_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
 }
 
 void consumer::give_up(std::vector<departure> some) {

@@ -115,7 +115,10 @@ void copying::published(const std::vector<std::size_t>& which, const std::vector
             continue;
         }
         ++fates;
-        if (cause == errc::unroutable) shared_.waiting->forget();
+        if (cause == errc::unroutable) {  // a queue is gone; the next attempt finds it, if it was made here
+            shared_.waiting->forget();
+            if (who_->plan().repair) who_->plan().repair();
+        }
         if (cause) {
             fail(index, cause);
         } else {

@@ -38,8 +38,8 @@ TEST(rabbitmq_transactional, a_dead_letter_queue_that_is_gone_is_made_again) {
     handler.go.arrivals().wait(1, "the call");
     here.remove("queues", dead_letters);
     handler.go.open();
-    here.wait_for({.ready = 1}, dead_letters);
     expect_settled(here);
+    here.wait_for({.ready = 1}, dead_letters);
     here.publish("two");
     here.wait_for({.ready = 2}, dead_letters);
     expect_settled(here);
@@ -47,7 +47,29 @@ TEST(rabbitmq_transactional, a_dead_letter_queue_that_is_gone_is_made_again) {
     EXPECT_EQ(handler.ended.value(), 2U);
 }
 
-/// The same of a hold queue, with others beside that need none.
+/// While it cannot be made again the original stays where it is: a death of this process would lose nothing.
+TEST(rabbitmq_transactional, an_original_stays_while_its_dead_letter_has_no_place) {
+    const rabbitmq_server server;
+    site here(server, transactional);
+    const slow_handler handler{.first = reject("as asked")};
+    auto group = here.consume(handler);
+    const testkit::opens_at_exit open(handler.go);
+    here.publish("one");
+    handler.go.arrivals().wait(1, "the call");
+    const auto limit = "/api/vhost-limits/" + percent_encoded(here.host().name()) + "/max-queues";
+    server.expect("PUT", limit, R"({"value":1})");
+    here.remove("queues", dead_letters);
+    handler.go.open();
+    testkit::eventually("two failures", [&] { return group.stats(site::queue()).settle_retries > 1; });
+    here.wait_for({.ready = 0, .unacknowledged = 1, .consumers = 1});
+    server.expect("DELETE", limit);
+    expect_settled(here);
+    here.wait_for({.ready = 1}, dead_letters);
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_EQ(handler.ended.value(), 1U);
+}
+
+/// A hold queue that is gone, with others beside that need none.
 TEST(rabbitmq_transactional, a_hold_queue_that_is_gone_is_made_again) {
     const rabbitmq_server server;
     site here(server, transactional);
