@@ -133,6 +133,7 @@ private:
     void committed();
     /// There will be no answer for these. Without the lock.
     void give_up(std::vector<departure> some);
+    /// A copy was refused, or its queue was missing.
     void keep_copies_apart();
     std::int64_t take_mark(std::uint64_t tag);
     std::vector<spi::delivery> take(std::size_t max);
@@ -177,8 +178,7 @@ private:
     bool redelivered_ = false;
     bool returning_ = false;  ///< What arrives is a copy of ours.
     transaction transaction_;
-    steady_time
-        copies_apart_until_{};  ///< A copy was refused, or its queue was missing: till then they go another way.
+    steady_time copies_apart_until_{};  ///< Copies go another way till then.
     properties_writer writer_;
     std::vector<header> notes_;
     std::string exchange_;

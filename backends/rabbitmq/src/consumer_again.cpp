@@ -62,6 +62,41 @@ void consumer::say_unbegun(const std::vector<const spi::delivery*>& items, uniqu
     plan_.notes->give_back(ids, std::move(go));
 }
 
+bool consumer::answer_later(spi::settlement& how) {
+    if (!plan_.lost) return false;
+    if (!plan_.shard) {
+        std::int64_t mark = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            mark = take_mark(how.item.tag);
+        }
+        return plan_.lost->answered(name_of_copy(how.item.msg.id(), mark), how);
+    }
+    // Who has the shard now decides about all but what is done.
+    if (how.kind == spi::settlement_kind::complete) remember(std::move(how));
+    return false;
+}
+
+void consumer::remember(spi::settlement done) {
+    std::int64_t mark = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        mark = take_mark(done.item.tag);
+    }
+    const auto name = name_of_copy(done.item.msg.id(), mark);
+    plan_.lost->remember(name, std::move(done));
+}
+
+/// With the lock held.
+std::int64_t consumer::take_mark(std::uint64_t tag) {
+    if (marks_.empty()) return 0;
+    const auto at = marks_.find(tag);
+    if (at == marks_.end()) return 0;
+    const auto mark = at->second;
+    marks_.erase(at);
+    return mark;
+}
+
 bool consumer::is_known(const spi::delivery& item, std::int64_t mark) {
     if (!plan_.lost || plan_.lost->empty()) return false;
     const auto name = name_of_copy(item.msg.id(), mark);

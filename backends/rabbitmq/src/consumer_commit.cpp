@@ -8,6 +8,7 @@
 // what is decided meanwhile goes into the next one.
 
 namespace shove::rabbitmq_backend {
+
 void consumer::select_transactions(connection& on) {
     amqp_tx_select_t select{};
     on.call<amqp_tx_select_ok_t>(channel_, AMQP_TX_SELECT_METHOD, &select, AMQP_TX_SELECT_OK_METHOD);

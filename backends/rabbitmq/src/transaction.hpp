@@ -57,7 +57,10 @@ public:
     std::size_t size() const noexcept { return parts_.size(); }
     const std::vector<departure>& parts() const noexcept { return parts_; }
     /// @param parts  Not empty.
-    void begin(std::vector<departure> parts) { parts_ = std::move(parts); }
+    void begin(std::vector<departure> parts) {
+        parts_ = std::move(parts);
+        missing_.clear();
+    }
     /// The queues that copies go to, each once.
     std::vector<std::string_view> targets() const;
     /// A copy came back: that queue is missing. Which of the copies for it were stored before that is not known.
