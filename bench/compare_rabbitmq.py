@@ -97,6 +97,20 @@ def sequenced(messages, size):
                  ["consume", *raw_settings(4, 200)], 2)]
 
 
+def transactional(messages):
+    """Settling in transactions, beside ours without. A round has both."""
+    works = [("consume", "drain, 4 consumers", ["--prefetch", "200", "--concurrent"]),
+             ("batch", "drain in batches of 500, 4 consumers", ["--batch", "500"])]
+
+    def side(options, words):
+        return Side([[["shove", "bench", "--url", BROKER + "?queues=classic" + options, "--json", "--mode", "consume",
+                       "--messages", str(messages), "--payload-bytes", "64", "--consumers", "4", *words]]], rate, once=True)
+
+    return [Case(f"rabbitmq-transactional-{key}", f"RabbitMQ, {title}, 64 B, in transactions beside without",
+                 side("&transactional=true", words), side("", words), target=0.5, broker="rabbitmq")
+            for key, title, words in works]
+
+
 def cases(quick):
     messages, waiting = (5_000, 300) if quick else (50_000, 2_000)
     works = []
@@ -105,4 +119,4 @@ def cases(quick):
         for consumers in CONSUMERS:
             works += handling(messages, size, consumers)
         works += sequenced(messages, size)
-    return [case for work in works for case in work.cases()]
+    return [case for work in works for case in work.cases()] + transactional(messages)

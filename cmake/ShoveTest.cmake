@@ -1,15 +1,16 @@
 include(GoogleTest)
 
 # shove_add_test(<name> LABEL <label> SOURCES <files> [LIBS <targets>] [TIMEOUT <seconds>] [INCLUDE <dirs>] [LONG]
-#                [BROKER <kind>] [LOCK <resource>])
+#                [USUALLY <patterns>] [BROKER <kind>] [LOCK <resource>])
 # A GoogleTest program. Each of its cases becomes one ctest entry `<name>.<suite>.<case>`.
 #   LABEL     unit, conformance, integration, chaos or stress
 #   TIMEOUT   of one case; default 60
 #   LONG      it has suites named *_long: their cases get the label `long` instead, and an hour
+#   USUALLY   patterns of cases, with colons between; all others are long ones
 #   BROKER    it needs a real broker, which tools/brokers.sh starts; its kind is one more label
 #   LOCK      what its cases have for themselves while they run: an instance that they break
 function(shove_add_test name)
-  cmake_parse_arguments(arg "LONG" "LABEL;TIMEOUT;BROKER;LOCK" "SOURCES;LIBS;INCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "LABEL;TIMEOUT;USUALLY;BROKER;LOCK" "SOURCES;LIBS;INCLUDE" ${ARGN})
   if(NOT SHOVE_BUILD_TESTS)
     return()
   endif()
@@ -35,6 +36,9 @@ function(shove_add_test name)
   if(arg_LONG)
     gtest_discover_tests(${name}-test ${common} TEST_FILTER -*_long.* PROPERTIES ${usual})
     gtest_discover_tests(${name}-test ${common} TEST_FILTER *_long.* PROPERTIES LABELS long TIMEOUT 3600 ${more})
+  elseif(arg_USUALLY)
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER ${arg_USUALLY} PROPERTIES ${usual})
+    gtest_discover_tests(${name}-test ${common} TEST_FILTER -${arg_USUALLY} PROPERTIES LABELS long TIMEOUT 3600 ${more})
   else()
     gtest_discover_tests(${name}-test ${common} PROPERTIES ${usual})
   endif()

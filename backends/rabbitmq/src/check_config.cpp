@@ -103,19 +103,10 @@ error check_management(const rabbitmq::config& it) {
                  "' unencrypted; use https:// or, where the network is trusted, allow_plaintext_credentials=true");
 }
 
-/// Better refused than taken for what it is not.
-error check_transactional(const rabbitmq::config& it) {
-    if (!it.transactional) return {};
-    return wrong(
-        "transactional (exactly_once) is not built yet; leave it out: a retry's or dead letter's copy is confirmed "
-        "before its original goes, and a crash between the two leaves a double with the same message id");
-}
-
 }  // namespace
 
 error check_config(const rabbitmq::config& settings) {
-    for (const auto check : {check_names, check_numbers, check_servers, check_tls, check_plaintext, check_management,
-                             check_transactional}) {
+    for (const auto check : {check_names, check_numbers, check_servers, check_tls, check_plaintext, check_management}) {
         if (auto cause = check(settings)) return cause;
     }
     return {};

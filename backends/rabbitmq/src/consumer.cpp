@@ -74,7 +74,7 @@ void consumer::cancel_receive() {
     if (waiting) waiting(error(errc::cancelled));
 }
 
-bool consumer::let_go(std::uint64_t tag, release_kind how) {
+bool consumer::let_go(std::uint64_t tag, release_kind how, std::shared_ptr<transaction_user> of, std::size_t index) {
     const std::lock_guard lock(mutex_);
     if (!alone_.empty()) {
         const auto ran = alone_.find(tag);
@@ -86,8 +86,8 @@ bool consumer::let_go(std::uint64_t tag, release_kind how) {
     if (!suspects_.empty()) suspects_.erase(tag);
     const auto at = handed_.find(tag);
     if (at == handed_.end()) return false;
-    if (ledger_) ledger_->drop(at->second);
-    ops_.push_back({number_of(tag), how, std::move(at->second)});
+    if (ledger_ && !plan_.transactional) ledger_->drop(at->second);
+    ops_.push_back({tag, how, std::move(at->second), take_mark(tag), std::move(of), index});
     if (how == release_kind::requeue && !receiving_) wanted_ = false;
     handed_.erase(at);
     return true;
@@ -96,14 +96,6 @@ bool consumer::let_go(std::uint64_t tag, release_kind how) {
 bool consumer::holds(std::uint64_t tag) const {
     const std::lock_guard lock(mutex_);
     return handed_.contains(tag);
-}
-
-bool consumer::answer_later(spi::settlement& how) {
-    if (!plan_.lost) return false;
-    if (!plan_.shard) return plan_.lost->answered(how);
-    // Who has the shard now decides about all but what is done.
-    if (how.kind == spi::settlement_kind::complete) plan_.lost->remember(std::move(how));
-    return false;
 }
 
 void consumer::leave(spi::callback<void(error)> done) {
@@ -142,25 +134,28 @@ void consumer::depart() {
 
 void consumer::depart_when_done(const connection& on) {
     const std::lock_guard lock(mutex_);
-    const bool done = departing_ && !consuming_ && giving_back_ == 0 && ops_.empty() && !on.has_input();
+    const bool all_gone = giving_back_ == 0 && ops_.empty() && committing_ == 0;
+    const bool done = departing_ && !consuming_ && all_gone && !on.has_input();
     if (done) leaving_ = true;
 }
 
 std::size_t consumer::unsettled() const {
     const std::lock_guard lock(mutex_);
-    return ready_.size() + handed_.size() + ops_.size();
+    return ready_.size() + handed_.size() + ops_.size() + committing_;
 }
 
 // --- on the connection's thread -----------------------------------------------------------------------
 
 bool consumer::leaving() const {
     const std::lock_guard lock(mutex_);
-    return leaving_ || (departing_ && !attached_);
+    const bool commits = plan_.transactional && attached_ && (committing_ > 0 || !ops_.empty());
+    return (leaving_ && !commits) || (departing_ && !attached_);
 }
 
 void consumer::attach(connection& on) {
     channel_ = on.open_channel();
     try {
+        if (plan_.transactional) select_transactions(on);
         consume(on);
     } catch (const channel_failed&) {
         channel_ = 0;
@@ -170,6 +165,7 @@ void consumer::attach(connection& on) {
     window_.clear();
     refusals_ = 0;
     cancelled_ = false;
+    returning_ = false;
     started done;
     {
         const std::lock_guard lock(mutex_);
@@ -255,12 +251,22 @@ void consumer::frame(connection& on, amqp_frame_t& what) {
             routing_key_.assign(text_of(told.routing_key));
             return;  // its header follows
         }
+        if (method.id == AMQP_BASIC_RETURN_METHOD) {
+            transaction_.returned(text_of(static_cast<const amqp_basic_return_t*>(method.decoded)->routing_key));
+            returning_ = true;
+            return;  // its header follows
+        }
+        if (method.id == AMQP_TX_COMMIT_OK_METHOD) committed();
         if (method.id == AMQP_BASIC_CANCEL_METHOD) cancelled_ = true;
         return on.forget_frames(channel_);
     }
     const bool whole = what.frame_type == AMQP_FRAME_HEADER ? parts_.header(what) : parts_.body(what);
     if (!whole) return;
-    delivered();
+    if (std::exchange(returning_, false)) {
+        parts_.take();
+    } else {
+        delivered();
+    }
     on.forget_frames(channel_);
 }
 
@@ -278,8 +284,16 @@ void consumer::delivered() {
     item.past = std::move(read.past);
     item.tag = tag_of(number_);
     item.redelivered = redelivered_ || (!plan_.dead && handled_before(*parts.properties));
-    if (!redelivered_) return;
-    if (is_known(item)) return arrived_.pop_back();
+    const auto mark = copy_mark(*parts.properties);
+    if (mark != 0) {
+        const std::lock_guard lock(mutex_);
+        marks_[item.tag] = mark;
+    }
+    if (!redelivered_) {
+        if (plan_.lost && !plan_.lost->empty()) plan_.lost->is_new(name_of_copy(item.msg.id(), mark));
+        return;
+    }
+    if (is_known(item, mark)) return arrived_.pop_back();
     if (!plan_.notes) return;
     unclear_.push_back(std::move(item));
     arrived_.pop_back();
@@ -289,11 +303,11 @@ void consumer::work(connection& on) {
     look_up_unclear();
     if (plan_.shard) {
         admit();
-    } else {
+    } else if (!transaction_.under_way()) {  // the server takes nothing else meanwhile
         follow_demand(on);
     }
     hand_over();
-    send_ops(on);
+    plan_.transactional ? commit(on) : send_ops(on);
     if (!plan_.shard) depart_when_done(on);
     bool broken = false;
     {
@@ -302,13 +316,14 @@ void consumer::work(connection& on) {
     }
     if (broken) {
         on.close_channel(channel_);
-        return lost(error(errc::lease_lost, "the state of shard '" + plan_.queue + "' was lost"));
+        return lost(error(errc::lease_lost, "the state of shard '" + plan_.queue + "' was lost"), 0);
     }
     if (!cancelled_) return;
     on.close_channel(channel_);
     lost(error(errc::unknown_queue, "queue '" + plan_.queue +
                                         "': RabbitMQ ended the consumer; the queue was deleted or "
-                                        "moved to another node"));
+                                        "moved to another node"),
+         0);
 }
 
 /// Gives what has arrived to a waiting receive, and keeps the rest.
@@ -330,37 +345,44 @@ void consumer::hand_over() {
 }
 
 void consumer::send_ops(connection& on) {
-    std::vector<op> ops;
+    std::vector<departure> ops;
     {
         const std::lock_guard lock(mutex_);
         ops.swap(ops_);
     }
     if (ops.empty()) return;
     const corked packets(on);
-    for (const auto& what : ops) {
-        if (what.how == release_kind::ack) window_.ack(what.tag);
+    send_releases(on, ops);
+}
+
+void consumer::send_releases(connection& on, const std::vector<departure>& which) {
+    for (const auto& what : which) {
+        if (what.how == release_kind::ack) window_.ack(number_of(what.tag));
     }
-    for (const auto& what : ops) {
-        if (what.how == release_kind::ack || !window_.is_open(what.tag)) continue;
-        on.requeue(channel_, what.tag, false);
-        window_.gone(what.tag);
+    for (const auto& what : which) {
+        const auto number = number_of(what.tag);
+        if (what.how == release_kind::ack || !window_.is_open(number)) continue;
+        on.requeue(channel_, number, false);
+        window_.gone(number);
     }
     for (const auto& ack : window_.take_frames())
         on.ack(channel_, ack.tag, ack.multiple);
 }
 
-void consumer::lost(const error& why) {
+void consumer::lost(const error& why, amqp_method_number_t at) {
     channel_ = 0;
     consuming_ = false;
     arrived_.clear();
     unclear_.clear();
     receive_done waiting;
     std::vector<std::string> in_hand;
-    std::vector<op> unsent;
+    auto unsent = transaction_.lost();
     std::shared_ptr<shard_ledger> book;
     error told = why;
     {
         const std::lock_guard lock(mutex_);
+        std::erase_if(marks_,
+                      [this](const auto& one) { return one.first >> 40U == epoch_ && !handed_.contains(one.first); });
         ++epoch_;
         attached_ = false;
         looked_up_.clear();
@@ -372,24 +394,24 @@ void consumer::lost(const error& why) {
         broken_ = false;
         ready_.clear();
         for (const auto& [tag, msg] : handed_) {
-            if (!plan_.shard) in_hand.push_back(msg.id());
+            const auto mark = marks_.find(tag);
+            if (!plan_.shard) in_hand.push_back(name_of_copy(msg.id(), mark == marks_.end() ? 0 : mark->second));
         }
         handed_.clear();
-        unsent.swap(ops_);
+        std::ranges::move(ops_, std::back_inserter(unsent));
+        ops_.clear();
+        committing_ = 0;
         waiting = std::exchange(receiving_, nullptr);
         if (!waiting && !leaving_) failure_ = told;
     }
     if (book) book->leave(false, [] {});
     if (plan_.lost) {
-        for (auto& id : in_hand)
-            plan_.lost->lost(std::move(id));
-        for (auto& what : unsent) {
-            if (what.how != release_kind::ack) continue;
-            spi::settlement done;
-            done.item.msg = std::move(what.msg);
-            plan_.lost->remember(std::move(done));
-        }
+        for (auto& name : in_hand)
+            plan_.lost->lost(std::move(name));
     }
+    const auto refuses_copies = {AMQP_QUEUE_DECLARE_METHOD, AMQP_BASIC_PUBLISH_METHOD, AMQP_TX_COMMIT_METHOD};
+    if (std::ranges::find(refuses_copies, at) != refuses_copies.end()) keep_copies_apart();
+    give_up(std::move(unsent));
     if (waiting) waiting(told);
 }
 
@@ -430,7 +452,7 @@ void consumer::detach(connection* on) {
         try {
             // No more deliveries; then what was decided, then the channel: what is left returns to the queue.
             if (consuming_) pause(*on);
-            send_ops(*on);
+            if (!plan_.transactional) send_ops(*on);
             on->close_channel(channel_);
         } catch (const channel_failed&) {  // it is gone already
         }
@@ -440,8 +462,12 @@ void consumer::detach(connection* on) {
     started never;
     receive_done waiting;
     std::shared_ptr<shard_ledger> book;
+    auto unsent = transaction_.lost();
     {
         const std::lock_guard lock(mutex_);
+        std::ranges::move(ops_, std::back_inserter(unsent));
+        ops_.clear();
+        committing_ = 0;
         leaving_ = true;
         book = std::exchange(ledger_, nullptr);
         open_ = false;
@@ -453,6 +479,7 @@ void consumer::detach(connection* on) {
         waiting = std::exchange(receiving_, nullptr);
     }
     if (book) book->leave(false, [] {});
+    give_up(std::move(unsent));
     if (never) never(closed_error());
     if (waiting) waiting(closed_error());
     if (done) done({});

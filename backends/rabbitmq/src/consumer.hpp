@@ -13,9 +13,11 @@
 #include "ack_window.hpp"
 #include "assembler.hpp"
 #include "crash_notes.hpp"
+#include "handled_before.hpp"
 #include "intake.hpp"
 #include "lost_and_found.hpp"
 #include "shard_ledger.hpp"
+#include "transaction.hpp"
 
 namespace shove::rabbitmq_backend {
 
@@ -33,14 +35,10 @@ struct consumer_plan {
     std::shared_ptr<outlet> publishing;  ///< Of a shard: for its ledger.
     std::shared_ptr<lost_and_found> lost;
     std::shared_ptr<crash_notes> notes;  ///< Null: deaths are not counted.
+    bool transactional = false;          ///< Deliveries are let go in transactions. There is a `lost` then.
+    std::string user;                    ///< Of the connection.
     /// The queue is not there. Has it made again, if it was made here; may do that later.
     std::function<void()> repair;
-};
-
-/// How a delivery is let go.
-enum class release_kind : std::uint8_t {
-    ack,
-    requeue,  ///< Back to its place.
 };
 
 /// A consumer on a channel of its own: takes what the server pushes, and lets it go as is decided.
@@ -56,12 +54,18 @@ public:
     void cancel_receive();
     /// Gives deliveries back that nobody has begun, and says so first. `done` is called once they are on their way.
     void give_back(std::vector<spi::delivery> items, unique_function<void()> done);
+    /// Writes down that nobody has begun these. `done` is called in any case; they are let go in it.
+    void say_unbegun(const std::vector<const spi::delivery*>& items, unique_function<void()> done);
     /// Lets a delivery go. False: its channel is gone, and it with it.
-    bool let_go(std::uint64_t tag, release_kind how);
+    /// @param of  With transactions: who is told, with the index, what became of it.
+    bool let_go(std::uint64_t tag, release_kind how, std::shared_ptr<transaction_user> of = nullptr,
+                std::size_t index = 0);
     /// Whether a delivery is in this process's hands, by this channel.
     bool holds(std::uint64_t tag) const;
     /// A call has ended, and `let_go` was too late. True: its message is settled all the same; it had come back.
     bool answer_later(spi::settlement& how);
+    /// A call has ended, and its message may come back: it is only acknowledged then.
+    void remember(spi::settlement done);
     /// Sends what `let_go` has noted.
     void flush() {
         if (const auto on = intake_.lock()) on->wake();
@@ -82,17 +86,11 @@ public:
 
 private:
     using receive_done = spi::callback<void(result<std::vector<spi::delivery>>)>;
-    struct op {
-        std::uint64_t tag = 0;  ///< The server's.
-        release_kind how = release_kind::ack;
-        message msg;
-    };
-
     void attach(connection& on) override;
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
-    void lost(const error& why) override;
+    void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error& why) override;
     std::optional<steady_time> refused(const error& why) override;
     bool leaving() const override;
@@ -107,7 +105,7 @@ private:
     void declare_own_queue(connection& on);
     void delivered();
     /// Whether the message's call goes on, or has ended meanwhile: then it is settled by that.
-    bool is_known(const spi::delivery& item);
+    bool is_known(const spi::delivery& item, std::int64_t mark);
     bool apply(std::uint64_t tag, spi::settlement& how);
     void hand_over();
     /// What was delivered before, and is not known here, waits for the notes.
@@ -123,6 +121,21 @@ private:
     /// Leaves as soon as all that nobody has begun is given back.
     void depart_when_done(const connection& on);
     void send_ops(connection& on);
+    void send_releases(connection& on, const std::vector<departure>& which);
+    // With transactions:
+    void select_transactions(connection& on);
+    /// Begins the next transaction, unless one is under way or there is nothing to settle.
+    void commit(connection& on);
+    /// Those that can go into a transaction; tells the others.
+    std::vector<departure> suited(const connection& on, std::vector<departure> some);
+    bool fits(const connection& on, const departure& one);
+    void commit_frames(connection& on);
+    void committed();
+    /// There will be no answer for these. Without the lock.
+    void give_up(std::vector<departure> some);
+    /// A copy was refused, or its queue was missing.
+    void keep_copies_apart();
+    std::int64_t take_mark(std::uint64_t tag);
     std::vector<spi::delivery> take(std::size_t max);
     std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
     static std::uint64_t number_of(std::uint64_t tag) noexcept { return tag & ((std::uint64_t{1} << 40U) - 1); }
@@ -135,7 +148,9 @@ private:
     std::uint64_t epoch_ = 0;   ///< Of the channel; rises with each.
     std::deque<spi::delivery> ready_;
     std::unordered_map<std::uint64_t, message> handed_;  ///< By tag: given to the engine, not settled.
-    std::vector<op> ops_;
+    std::vector<departure> ops_;
+    std::size_t committing_ = 0;                             ///< In the transaction that is under way.
+    std::unordered_map<std::uint64_t, std::int64_t> marks_;  ///< By tag: of copies, until they are settled.
     receive_done receiving_;
     std::size_t receive_max_ = 0;
     std::optional<error> failure_;  ///< For the next receive.
@@ -161,6 +176,11 @@ private:
     assembler parts_;
     std::uint64_t number_ = 0;  ///< Of the delivery that is arriving.
     bool redelivered_ = false;
+    bool returning_ = false;  ///< What arrives is a copy of ours.
+    transaction transaction_;
+    steady_time copies_apart_until_{};  ///< Copies go another way till then.
+    properties_writer writer_;
+    std::vector<header> notes_;
     std::string exchange_;
     std::string routing_key_;
     std::vector<spi::delivery> arrived_;

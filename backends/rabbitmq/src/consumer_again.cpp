@@ -26,35 +26,81 @@ void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
 }
 
 void consumer::give_back(std::vector<spi::delivery> items, unique_function<void()> done) {
-    std::vector<std::string> ids;
     std::vector<std::uint64_t> tags;
+    std::vector<const spi::delivery*> unbegun;
+    for (const auto& item : items) {
+        tags.push_back(item.tag);
+        unbegun.push_back(&item);
+    }
+    say_unbegun(unbegun, [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
+        for (const auto tag : tags)
+            self->let_go(tag, release_kind::requeue);
+        self->flush();
+        done();
+    });
+}
+
+void consumer::say_unbegun(const std::vector<const spi::delivery*>& items, unique_function<void()> done) {
+    std::vector<std::string> ids;
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& item : items) {
+        for (const auto* item : items) {
             // A suspect stays one: it is nothing new to anybody.
-            if (!suspects_.contains(item.tag)) ids.push_back(record_id(item.msg));
-            tags.push_back(item.tag);
+            if (!suspects_.contains(item->tag)) ids.push_back(record_id(item->msg));
         }
         ++giving_back_;
     }
-    auto go = [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
-        for (const auto tag : tags)
-            self->let_go(tag, release_kind::requeue);
+    auto go = [self = shared_from_this(), done = std::move(done)]() mutable {
+        done();
         {
             const std::lock_guard lock(self->mutex_);
             --self->giving_back_;
         }
         self->flush();
-        done();
     };
     if (!plan_.notes || ids.empty()) return go();
     plan_.notes->give_back(ids, std::move(go));
 }
 
-bool consumer::is_known(const spi::delivery& item) {
+bool consumer::answer_later(spi::settlement& how) {
+    if (!plan_.lost) return false;
+    if (!plan_.shard) {
+        std::int64_t mark = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            mark = take_mark(how.item.tag);
+        }
+        return plan_.lost->answered(name_of_copy(how.item.msg.id(), mark), how);
+    }
+    // Who has the shard now decides about all but what is done.
+    if (how.kind == spi::settlement_kind::complete) remember(std::move(how));
+    return false;
+}
+
+void consumer::remember(spi::settlement done) {
+    std::int64_t mark = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        mark = take_mark(done.item.tag);
+    }
+    const auto name = name_of_copy(done.item.msg.id(), mark);
+    plan_.lost->remember(name, std::move(done));
+}
+
+/// With the lock held.
+std::int64_t consumer::take_mark(std::uint64_t tag) {
+    if (marks_.empty()) return 0;
+    const auto at = marks_.find(tag);
+    if (at == marks_.end()) return 0;
+    const auto mark = at->second;
+    marks_.erase(at);
+    return mark;
+}
+
+bool consumer::is_known(const spi::delivery& item, std::int64_t mark) {
     if (!plan_.lost || plan_.lost->empty()) return false;
-    const auto id = item.msg.id();
-    if (auto answer = plan_.lost->answer_for(id)) {
+    const auto name = name_of_copy(item.msg.id(), mark);
+    if (auto answer = plan_.lost->answer_for(name)) {
         {
             const std::lock_guard lock(mutex_);
             handed_.emplace(item.tag, item.msg);
@@ -69,7 +115,7 @@ bool consumer::is_known(const spi::delivery& item) {
         return self && self->apply(tag, how);
     };
     if (plan_.shard) return false;
-    if (!plan_.lost->came_back(id, std::move(settle))) return false;
+    if (!plan_.lost->came_back(name, std::move(settle))) return false;
     const std::lock_guard lock(mutex_);
     handed_.emplace(item.tag, item.msg);
     return true;

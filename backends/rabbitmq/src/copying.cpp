@@ -2,9 +2,28 @@
 
 #include <utility>
 
-#include "handled_before.hpp"
-
 namespace shove::rabbitmq_backend {
+
+parcel copy_of(const spi::settlement& what, std::shared_ptr<const route> way, std::int64_t mark) {
+    parcel made;
+    made.msg = what.item.msg;
+    made.to = std::move(way);
+    made.past = what.item.past.get();
+    if (what.kind == spi::settlement_kind::delay) made.notes = handled_before_note(mark);
+    return made;
+}
+
+void wait_for_delay_queue(const shared_parts& shared, const copy_routes& routes, const spi::settlement& what,
+                          delays::found done) {
+    // Not before the others of its batch, and as long as it takes: the engine's own backoff stands behind a failure.
+    constexpr std::chrono::seconds patience{10};
+    shared.waiting->with(delay_queue(routes.place, rounded_delay(what.delay), shared.settings->queues),
+                         std::chrono::steady_clock::now() + patience, std::move(done));
+}
+
+error channel_lost_error(const std::string& place) {
+    return {errc::lease_lost, "the channel of a delivery from '" + place + "' was lost before it was settled"};
+}
 
 copying::copying(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
                  std::vector<spi::settlement> copies, std::vector<spi::failed_settlement> failed, finished done)
@@ -16,13 +35,13 @@ copying::copying(shared_parts shared, std::shared_ptr<const copy_routes> routes,
       left_(copies_.size()),
       done_(std::move(done)) {}
 
-void copying::outbound::add(std::size_t index, const spi::settlement& what, std::shared_ptr<const route> way) {
+void copying::outbound::add(std::size_t index, parcel copy) {
     which.push_back(index);
-    parcel& made = parcels.emplace_back();
-    made.msg = what.item.msg;
-    made.to = std::move(way);
-    made.past = what.item.past.get();
-    if (what.kind == spi::settlement_kind::delay) made.notes = handled_before_note();
+    parcels.push_back(std::move(copy));
+}
+
+parcel copying::copy(std::size_t index, std::shared_ptr<const route> way) const {
+    return copy_of(copies_[index], std::move(way), marks_.of(index));
 }
 
 void copying::start() {
@@ -34,15 +53,13 @@ void copying::start() {
         if (what.kind == spi::settlement_kind::keep) {
             kept.push_back(i);
         } else if (what.kind == spi::settlement_kind::dead_letter) {
-            known.add(i, what, routes_->dead_letters);
+            known.add(i, copy(i, routes_->dead_letters));
             if (what.poison_key) {
-                for (auto& note : who_->poison(std::string(what.item.msg.key().value_or("")))) {
-                    known.which.push_back(i);
-                    known.parcels.push_back(std::move(note));
-                }
+                for (auto& note : who_->poison(std::string(what.item.msg.key().value_or(""))))
+                    known.add(i, std::move(note));
             }
         } else if (what.tier && *what.tier < routes_->holds.size()) {
-            known.add(i, what, routes_->holds[*what.tier]);
+            known.add(i, copy(i, routes_->holds[*what.tier]));
         } else {
             delayed.push_back(i);
         }
@@ -62,20 +79,16 @@ void copying::keep(std::size_t index) {
 }
 
 void copying::wait_in_delay_queue(std::size_t index) {
-    const auto delay = rounded_delay(copies_[index].delay);
-    // Not before the others of its batch, and as long as it takes: the engine's own backoff stands behind a failure.
-    constexpr std::chrono::seconds patience{10};
-    shared_.waiting->with(delay_queue(routes_->place, delay, shared_.settings->queues),
-                          std::chrono::steady_clock::now() + patience,
-                          [self = shared_from_this(), index](result<std::shared_ptr<const route>> way) {
-                              if (!way) {
-                                  self->fail(index, way.error());
-                                  return self->count_down(1);
-                              }
-                              outbound one;
-                              one.add(index, self->copies_[index], std::move(*way));
-                              self->publish(std::move(one));
-                          });
+    wait_for_delay_queue(shared_, *routes_, copies_[index],
+                         [self = shared_from_this(), index](result<std::shared_ptr<const route>> way) {
+                             if (!way) {
+                                 self->fail(index, way.error());
+                                 return self->count_down(1);
+                             }
+                             outbound one;
+                             one.add(index, self->copy(index, std::move(*way)));
+                             self->publish(std::move(one));
+                         });
 }
 
 void copying::publish(outbound what) {
@@ -102,7 +115,10 @@ void copying::published(const std::vector<std::size_t>& which, const std::vector
             continue;
         }
         ++fates;
-        if (cause == errc::unroutable) shared_.waiting->forget();
+        if (cause == errc::unroutable) {  // a queue is gone; the next attempt finds it, if it was made here
+            shared_.waiting->forget();
+            if (who_->plan().repair) who_->plan().repair();
+        }
         if (cause) {
             fail(index, cause);
         } else {
@@ -126,7 +142,7 @@ void copying::publish_bare(std::size_t index) {
         return count_down(1);
     }
     outbound one;
-    one.add(index, what, routes_->dead_letters);
+    one.add(index, copy(index, routes_->dead_letters));
     publish(std::move(one));
 }
 

@@ -1,8 +1,17 @@
 #pragma once
 
+#include "handled_before.hpp"
 #include "subscription.hpp"
 
 namespace shove::rabbitmq_backend {
+
+/// The copy that a retry or a dead letter is. It points into the settlement's history.
+parcel copy_of(const spi::settlement& what, std::shared_ptr<const route> way, std::int64_t mark);
+/// The way into the queue where a message waits for a delay that no hold queue has.
+void wait_for_delay_queue(const shared_parts& shared, const copy_routes& routes, const spi::settlement& what,
+                          delays::found done);
+/// A delivery of that place is no longer this process's to settle.
+error channel_lost_error(const std::string& place);
 
 /// Carries out the settlements of one batch that need something stored first: a copy, or a note. Lives until the last
 /// one has its fate.
@@ -20,8 +29,9 @@ private:
     struct outbound {
         std::vector<std::size_t> which;
         std::vector<parcel> parcels;
-        void add(std::size_t index, const spi::settlement& what, std::shared_ptr<const route> way);
+        void add(std::size_t index, parcel copy);
     };
+    parcel copy(std::size_t index, std::shared_ptr<const route> way) const;
     void publish(outbound what);
     void wait_in_delay_queue(std::size_t index);
     void keep(std::size_t index);
@@ -40,6 +50,7 @@ private:
     std::mutex mutex_;
     std::vector<spi::failed_settlement> failed_;  ///< Guarded.
     std::size_t left_;                            ///< Guarded.
+    const copy_marks marks_;
     finished done_;
 };
 

@@ -140,6 +140,9 @@ consumer_plan driver::plan_for(const spi::source& from, const std::string& queue
     auto& lost = lost_[queue];
     if (!lost) lost = std::make_shared<lost_and_found>();
     plan.lost = lost;
+    // What reads dead letters copies nothing.
+    plan.transactional = settings_->transactional && !plan.dead;
+    plan.user = settings_->user;
     return plan;
 }
 

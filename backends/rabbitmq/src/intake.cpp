@@ -59,7 +59,7 @@ void intake::frame(connection& on, amqp_frame_t& what) {
         const auto why = refusal_of(what.payload.method);
         on.channel_gone(channel);
         if (who == members_.end()) return;
-        who->what->lost(error(errc::connection_lost, "RabbitMQ closed the channel of a consumer: " + why.text));
+        who->what->lost(error(errc::connection_lost, "RabbitMQ closed the channel of a consumer: " + why.text), why.at);
         who->next_try = std::chrono::steady_clock::now();
     } else if (who != members_.end()) {
         who->what->frame(on, what);
@@ -87,7 +87,7 @@ void intake::work_on(connection& on, member& who) {
     try {
         who.what->work(on);
     } catch (const channel_failed& failed) {
-        who.what->lost(failed.cause);
+        who.what->lost(failed.cause, 0);
     }
     if (who.what->number() == 0) who.next_try = std::chrono::steady_clock::now() + pause;
 }
@@ -117,7 +117,7 @@ std::optional<steady_time> intake::due() const {
 
 void intake::lost(const error& why) {
     for (auto& who : members_) {
-        if (who.what->number() != 0) who.what->lost(why);
+        if (who.what->number() != 0) who.what->lost(why, 0);
         who.next_try = {};
     }
     remove(nullptr);

@@ -22,7 +22,8 @@ public:
     /// Hands over what has come, and carries out what was posted.
     virtual void work(connection& on) = 0;
     /// The channel is gone; by itself or with the connection.
-    virtual void lost(const error& why) = 0;
+    /// @param at  The method that the server would not carry out, where it says so; else 0.
+    virtual void lost(const error& why, amqp_method_number_t at) = 0;
     /// No connection was to be had.
     virtual void unreachable(const error& why) = 0;
     /// `attach` was refused. When to try again; nothing: not at all, it is over.

@@ -8,7 +8,8 @@ namespace {
 template <class Close>
 refusal read(const void* decoded) {
     const auto& close = *static_cast<const Close*>(decoded);
-    return {close.reply_code, std::string(static_cast<const char*>(close.reply_text.bytes), close.reply_text.len)};
+    return {close.reply_code, std::string(static_cast<const char*>(close.reply_text.bytes), close.reply_text.len),
+            amqp_method_number_t{close.class_id} << 16U | close.method_id};
 }
 
 }  // namespace
@@ -16,7 +17,7 @@ refusal read(const void* decoded) {
 refusal refusal_of(const amqp_method_t& method) {
     if (method.id == AMQP_CHANNEL_CLOSE_METHOD) return read<amqp_channel_close_t>(method.decoded);
     if (method.id == AMQP_CONNECTION_CLOSE_METHOD) return read<amqp_connection_close_t>(method.decoded);
-    return {0, "an unexpected answer"};
+    return {0, "an unexpected answer", 0};
 }
 
 errc code_of(const refusal& why) noexcept {

@@ -12,7 +12,8 @@ namespace shove::rabbitmq_backend {
 /// Why a server closed a channel or a connection.
 struct refusal {
     std::uint16_t code = 0;
-    std::string text;  ///< The server's words.
+    std::string text;             ///< The server's words.
+    amqp_method_number_t at = 0;  ///< What it would not do; 0: it does not say.
 };
 
 /// Reads a `channel.close` or `connection.close`.

@@ -396,7 +396,7 @@ void shard_ledger::work(connection& on) {
         on.ack(channel_, ack.tag, ack.multiple);
 }
 
-void shard_ledger::lost(const error& why) {
+void shard_ledger::lost(const error& why, amqp_method_number_t) {
     channel_ = 0;
     listener heard;
     {
@@ -408,7 +408,7 @@ void shard_ledger::lost(const error& why) {
 }
 
 std::optional<steady_time> shard_ledger::refused(const error& why) {
-    lost(why);
+    lost(why, 0);
     return std::nullopt;
 }
 

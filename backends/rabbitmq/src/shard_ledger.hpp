@@ -73,7 +73,7 @@ private:
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
-    void lost(const error& why) override;
+    void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error&) override {}
     std::optional<steady_time> refused(const error& why) override;
     bool leaving() const override;

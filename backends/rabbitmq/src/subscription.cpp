@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "committing.hpp"
 #include "copying.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -37,6 +38,9 @@ void subscription::cancel_receive() {
 
 void subscription::settle(std::vector<spi::settlement> batch,
                           spi::callback<void(std::vector<spi::failed_settlement>)> done) {
+    if (who_->plan().transactional && !batch.empty()) {
+        return std::make_shared<committing>(shared_, routes_, who_, std::move(batch), std::move(done))->start();
+    }
     std::vector<spi::settlement> copies;
     std::vector<spi::delivery> returned;
     std::vector<spi::failed_settlement> failed;
@@ -57,8 +61,7 @@ void subscription::settle(std::vector<spi::settlement> batch,
         }
         if (what.kind == spi::settlement_kind::complete && who_->let_go(what.item.tag, release_kind::ack)) continue;
         if (who_->answer_later(what)) continue;
-        failed.push_back({std::move(what), error(errc::lease_lost, "the channel of a delivery from '" + routes_->place +
-                                                                       "' was lost before it was settled")});
+        failed.push_back({std::move(what), channel_lost_error(routes_->place)});
     }
     who_->flush();
     auto rest = [shared = shared_, routes = routes_, who = who_, copies = std::move(copies), failed = std::move(failed),

@@ -29,7 +29,7 @@ struct copy_routes {
 copy_routes routes_of(const queue_topology& topology, std::string place);
 
 /// The port's subscription over a consumer of a queue. A retry and a dead letter are copies: stored first, and only
-/// then is the original acknowledged (G1).
+/// then is the original acknowledged (G1); or, where that is asked for, both in one transaction.
 class subscription final : public spi::subscription {
 public:
     subscription(shared_parts shared, copy_routes routes, std::shared_ptr<consumer> who);

@@ -91,15 +91,6 @@ TEST(config_test, holds_values_to_their_ranges) {
     EXPECT_FALSE(refused([](auto& c) { c.heartbeat = 0s; }));
 }
 
-TEST(config_test, refuses_transactions_while_there_are_none) {
-    rabbitmq::config it;
-    it.transactional = true;
-    const auto cause = check_config(it);
-    EXPECT_EQ(cause, errc::invalid_argument);
-    EXPECT_NE(cause.detail.find("transactional (exactly_once) is not built yet"), std::string::npos) << cause.detail;
-    EXPECT_FALSE(rabbitmq::open(it, {}));
-}
-
 TEST(config_test, is_shown_without_passwords) {
     auto it = remote();
     it.servers.push_back({"fe80::1", 99});

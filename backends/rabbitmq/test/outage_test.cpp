@@ -55,6 +55,33 @@ TEST(rabbitmq_outage, a_blocked_publisher_is_told_why_and_consumers_go_on) {
     EXPECT_TRUE(group.stop(10s).clean());
 }
 
+/// The same where dead letters go out in transactions: they wait with the consumer's connection, once each.
+TEST(rabbitmq_outage, blocked_transactions_wait) {
+    const rabbitmq_faults server;
+    site here(server, "?heartbeat=1&queues=classic&transactional=true");
+    for (int n = 0; n < 20; ++n)
+        here.publish("m" + std::to_string(n));
+    server.set_memory_alarm();
+    const testkit::counter calls;
+    consumer_options how;
+    how.prefetch = 5;
+    auto group = here.consume(
+        [calls](std::span<const std::byte>, const delivery&) {
+            calls.add();
+            return reject("as asked");
+        },
+        how);
+    calls.wait(5, "calls while the server is short of memory");
+    testkit::until(std::chrono::steady_clock::now() + 1s);  // real time: nothing more is to happen
+    EXPECT_EQ(calls.value(), 5U);
+    EXPECT_EQ(here.host().counts("orders-dlq").ready, 0U);
+    server.clear_memory_alarm();
+    here.wait_for({.ready = 20}, "orders-dlq");
+    here.wait_for({.ready = 0, .unacknowledged = 0, .consumers = 1});
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_EQ(calls.value(), 20U);
+}
+
 /// A call that takes longer than the server waits for its acknowledgement. The server ends its channel and gives the
 /// message out again: to this process, which knows that the call still runs.
 TEST(rabbitmq_outage, a_call_beyond_the_patience_of_the_server_is_not_repeated_for_ever) {

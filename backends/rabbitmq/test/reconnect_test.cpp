@@ -99,25 +99,17 @@ TEST(rabbitmq_reconnect, after_breaks_at_any_byte) {
 /// seconds behind.
 constexpr auto classic = "?heartbeat=1&queues=classic";
 
-/// A handler that waits in its first calls until it is let go.
-struct slow_handler {
-    testkit::gate go;
-    testkit::counter ended;
-    outcome first = ack;
+/// Messages that are in hand while their connection goes, with and without transactions.
+class rabbitmq_reconnect_in_hand : public testing::TestWithParam<const char*> {};
 
-    outcome operator()(std::span<const std::byte>, const delivery& info) const {
-        (void)go.arrive();
-        const auto answer = info.attempt() == 1 ? first : ack;
-        ended.add();
-        return answer;
-    }
-};
+INSTANTIATE_TEST_SUITE_P(settling, rabbitmq_reconnect_in_hand,
+                         testing::Values(classic, "?heartbeat=1&queues=classic&transactional=true"),
+                         [](const auto& which) { return which.index == 0 ? "copies_first" : "transactional"; });
 
-/// The connection is cut under a handler, and its message comes back while it
-/// still runs: no second call.
-TEST(rabbitmq_reconnect, a_running_call_decides_about_a_message_that_came_back) {
+/// The connection is cut under a handler, and its message comes back while it still runs: no second call.
+TEST_P(rabbitmq_reconnect_in_hand, a_running_call_decides_about_a_message_that_came_back) {
     const rabbitmq_server server;
-    site here(server, classic);
+    site here(server, GetParam());
     const slow_handler handler;
     auto group = here.consume(handler);
     const testkit::opens_at_exit open(handler.go);
@@ -134,9 +126,9 @@ TEST(rabbitmq_reconnect, a_running_call_decides_about_a_message_that_came_back) 
 }
 
 /// The same, and the call ends while there is no connection.
-TEST(rabbitmq_reconnect, a_call_that_ended_without_a_connection_is_not_repeated) {
+TEST_P(rabbitmq_reconnect_in_hand, a_call_that_ended_without_a_connection_is_not_repeated) {
     const rabbitmq_server server;
-    site here(server, classic);
+    site here(server, GetParam());
     const slow_handler handler;
     auto group = here.consume(handler);
     const testkit::opens_at_exit open(handler.go);
@@ -154,9 +146,9 @@ TEST(rabbitmq_reconnect, a_call_that_ended_without_a_connection_is_not_repeated)
 }
 
 /// A rejection while there is no connection: one dead letter.
-TEST(rabbitmq_reconnect, a_rejection_without_a_connection_makes_one_dead_letter) {
+TEST_P(rabbitmq_reconnect_in_hand, a_rejection_without_a_connection_makes_one_dead_letter) {
     const rabbitmq_server server;
-    site here(server, classic);
+    site here(server, GetParam());
     slow_handler handler;
     handler.first = reject("as asked");
     auto group = here.consume(handler);

@@ -56,6 +56,21 @@ private:
     std::optional<rabbit_broker> broker_;
 };
 
+/// A handler that waits in its first calls until it is let go.
+struct slow_handler {
+    testkit::gate go{};
+    testkit::counter ended{};
+    outcome first = ack;  ///< Of the first attempt.
+    outcome then = ack;
+
+    outcome operator()(std::span<const std::byte>, const delivery& info) const {
+        (void)go.arrive();
+        const auto answer = info.attempt() == 1 ? first : then;
+        ended.add();
+        return answer;
+    }
+};
+
 /// Publishes without end and handles what comes, while a test does harm; keeps book of both.
 class traffic {
 public:

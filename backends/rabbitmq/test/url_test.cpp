@@ -60,7 +60,7 @@ TEST(url_test, reads_its_options) {
         "?queues=classic&heartbeat=7&frame_max=4096&channel_max=99&connect_timeout=3s&connection_name=a%20b&"
         "ca_file=%2Fca.pem&certificate_file=c.pem&key_file=k.pem&verify=verify_none&allow_plaintext_credentials=true&"
         "management=https%3A%2F%2Fh%3A15671&management_user=mu&management_password=m%26p&consumers_per_connection=5&"
-        "max_unconfirmed=6&transactional=false");
+        "max_unconfirmed=6&transactional=true");
     EXPECT_EQ(made.queues, rabbitmq::queue_type::classic);
     EXPECT_EQ(made.heartbeat, 7s);
     EXPECT_EQ(made.frame_max, 4096u);
@@ -77,19 +77,19 @@ TEST(url_test, reads_its_options) {
     EXPECT_EQ(made.management_password, "m&p");
     EXPECT_EQ(made.consumers_per_connection, 5u);
     EXPECT_EQ(made.max_unconfirmed, 6u);
-    EXPECT_FALSE(made.transactional);
+    EXPECT_TRUE(made.transactional);
 }
 
 TEST(url_test, reads_the_names_of_other_clients) {
     const auto made = parsed(
         "amqps://"
-        "h?cacertfile=a&certfile=b&keyfile=c&connection_timeout=250&heartbeat=0&exactly_once=0&verify_peer=0");
+        "h?cacertfile=a&certfile=b&keyfile=c&connection_timeout=250&heartbeat=0&exactly_once=1&verify_peer=0");
     EXPECT_EQ(made.ca_file, "a");
     EXPECT_EQ(made.certificate_file, "b");
     EXPECT_EQ(made.key_file, "c");
     EXPECT_EQ(made.connect_timeout, 250ms);
     EXPECT_EQ(made.heartbeat, 0s);
-    EXPECT_FALSE(made.transactional);
+    EXPECT_TRUE(made.transactional);
     EXPECT_FALSE(made.verify_peer);
     EXPECT_EQ(parsed("amqp://localhost?heartbeat=2m&connect_timeout=500ms").heartbeat, 120s);
 }
@@ -135,8 +135,6 @@ TEST(url_test, refuses_what_it_cannot_read) {
                             "amqp://localhost?connect_timeout=99999999999999999999s",
                             "amqp://localhost?connection_name=%4",
                             "amqp://localhost?transactional=yes",
-                            "amqp://localhost?transactional=true",
-                            "amqp://localhost?exactly_once=true",
                             "amqp://localhost?verify=maybe",
                             "amqp://local%20host",
                             "amqp://localhost?management=ftp%3A%2F%2Fx",
