@@ -22,8 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 
-/// Harm is done while messages flow: they go on flowing, and none that was
-/// confirmed is lost.
+/// Harm is done while messages flow: they go on flowing, and none that was confirmed is lost.
 template <class Harm>
 void expect_to_go_on(site& on, const Harm& harm) {
     traffic flow(on);
@@ -64,8 +63,7 @@ TEST(rabbitmq_reconnect, after_a_time_without_a_server) {
     });
 }
 
-/// The network swallows all: missed heartbeats tell, and connections are made
-/// anew once it is well.
+/// The network swallows all: missed heartbeats tell, and connections are made anew once it is well.
 TEST(rabbitmq_reconnect, after_a_network_that_swallowed) {
     const rabbitmq_server server;
     site here(server, "?heartbeat=1&connect_timeout=1s");
@@ -95,8 +93,7 @@ TEST(rabbitmq_reconnect, after_breaks_at_any_byte) {
     EXPECT_THAT(flow.lost(), IsEmpty());
 }
 
-/// The counts of a classic queue are those of the moment; a quorum queue's are
-/// seconds behind.
+/// The counts of a classic queue are those of the moment; a quorum queue's are seconds behind.
 constexpr auto classic = "?heartbeat=1&queues=classic";
 
 /// Messages that are in hand while their connection goes, with and without transactions.
@@ -167,8 +164,7 @@ TEST_P(rabbitmq_reconnect_in_hand, a_rejection_without_a_connection_makes_one_de
     EXPECT_EQ(here.host().counts("orders-dlq").ready, 1U);
 }
 
-/// Somebody deletes the queue under its consumers: it is made again, and
-/// consuming goes on.
+/// Somebody deletes the queue under its consumers: it is made again, and consuming goes on.
 TEST(rabbitmq_reconnect, a_queue_deleted_under_a_consumer_is_made_again) {
     const rabbitmq_server server;
     site here(server);
@@ -178,8 +174,7 @@ TEST(rabbitmq_reconnect, a_queue_deleted_under_a_consumer_is_made_again) {
     flow.goes_on();
 }
 
-/// Somebody deletes the queue under its publishers: an error that says so,
-/// until it is declared again.
+/// Somebody deletes the queue under its publishers: an error that says so, until it is declared again.
 TEST(rabbitmq_reconnect, a_queue_deleted_under_a_publisher_is_an_error) {
     const rabbitmq_server server;
     site here(server, classic);
@@ -269,10 +264,9 @@ void bind_anew(const rabbitmq_server& server, const vhost& host, const std::stri
     server.expect("POST", path, R"({"routing_key":"1"})");
 }
 
-/// A node that starts anew knows the bindings of an `x-consistent-hash`
-/// exchange, but not in which order they were made, and that decides which key
-/// goes where. A key whose shard is another one than before is handled twice at
-/// a time.
+/// A node that starts anew knows the bindings of an `x-consistent-hash` exchange, but not in which order they were
+/// made, and that decides which key goes where. A key whose shard is another one than before is handled twice at a
+/// time.
 TEST(rabbitmq_reconnect, keys_keep_their_shards_when_a_node_has_put_its_ring_together_anew) {
     constexpr int keys = 20;
     constexpr int shards = 3;
@@ -301,8 +295,7 @@ TEST(rabbitmq_reconnect, keys_keep_their_shards_when_a_node_has_put_its_ring_tog
     }
 }
 
-/// The server's answers are swallowed: what was sent may be stored or not, and
-/// is told so.
+/// The server's answers are swallowed: what was sent may be stored or not, and is told so.
 TEST(rabbitmq_reconnect, a_publish_without_an_answer_has_an_unknown_fate) {
     const rabbitmq_server server;
     site here(server);
