@@ -36,6 +36,7 @@ void intake::take_new() {
 }
 
 void intake::connected(connection& on) {
+    blocked_ = false;
     take_new();
     for (auto& who : members_)
         attach(on, who);
@@ -70,6 +71,7 @@ void intake::frame(connection& on, amqp_frame_t& what) {
 
 void intake::work(connection& on) {
     take_new();
+    if (blocked_) return;  // whoever asked would wait for an answer that does not come, and give the connection up
     const auto now = std::chrono::steady_clock::now();
     for (auto& who : members_) {
         if (who.what->number() == 0) {

@@ -63,6 +63,7 @@ private:
     void lost(const error& why) override;
     void waiting(const error& why) override;
     void ended() override;
+    void blocked(const std::string& reason) override { blocked_ = !reason.empty(); }
     void take_new();
     void attach(connection& on, member& who);
     void work_on(connection& on, member& who);
@@ -72,6 +73,7 @@ private:
     std::vector<std::shared_ptr<intake_channel>> arrived_;  ///< Guarded by `mutex_`.
     std::size_t count_ = 0;                                 ///< Guarded by `mutex_`.
     std::vector<member> members_;                           ///< The thread's own.
+    bool blocked_ = false;                                  ///< The thread's own: the server reads nothing now.
     link link_;
 };
 

@@ -148,11 +148,11 @@ kill_report kill_copying_workers(const backend_factory& of, std::size_t messages
 }
 
 TEST(rabbitmq_kills, double_nothing_in_transactions) {
-    EXPECT_EQ(kill_copying_workers(transactional(), 1'000).doubled, 0U);
+    EXPECT_EQ(kill_copying_workers(transactional(), 600).doubled, 0U);
 }
 /// What the other way costs.
 TEST(rabbitmq_kills, double_what_was_in_hand_without) {
-    const auto report = kill_copying_workers(classic(), 1'000);
+    const auto report = kill_copying_workers(classic(), 600);
     EXPECT_GT(report.doubled, 0U) << "the test above would not have seen any";
     EXPECT_LE(report.doubled, report.kills * 2 * 2 * 20);
 }

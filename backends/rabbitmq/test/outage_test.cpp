@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
+#include <string>
 
 /// The server itself stops, chokes or loses its patience.
 namespace shove::rabbitmq_test {
@@ -55,7 +57,8 @@ TEST(rabbitmq_outage, a_blocked_publisher_is_told_why_and_consumers_go_on) {
     EXPECT_TRUE(group.stop(10s).clean());
 }
 
-/// The same where dead letters go out in transactions: they wait with the consumer's connection, once each.
+/// The same where dead letters go out in transactions: they wait with the consumer's connection, once each, and so does
+/// a consumer that would join it.
 TEST(rabbitmq_outage, blocked_transactions_wait) {
     const rabbitmq_faults server;
     site here(server, "?heartbeat=1&queues=classic&transactional=true");
@@ -63,23 +66,26 @@ TEST(rabbitmq_outage, blocked_transactions_wait) {
         here.publish("m" + std::to_string(n));
     server.set_memory_alarm();
     const testkit::counter calls;
+    const auto refuse_all = [calls](std::span<const std::byte>, const delivery&) {
+        calls.add();
+        return reject("as asked");
+    };
     consumer_options how;
     how.prefetch = 5;
-    auto group = here.consume(
-        [calls](std::span<const std::byte>, const delivery&) {
-            calls.add();
-            return reject("as asked");
-        },
-        how);
+    auto group = here.consume(refuse_all, how);
     calls.wait(5, "calls while the server is short of memory");
-    testkit::until(std::chrono::steady_clock::now() + 1s);  // real time: nothing more is to happen
+    auto second = std::async(std::launch::async, [&] { return here.consume(refuse_all, how); });
+    testkit::until(std::chrono::steady_clock::now() + 11s);  // real time: longer than an answer may take
     EXPECT_EQ(calls.value(), 5U);
     EXPECT_EQ(here.host().counts("orders-dlq").ready, 0U);
     server.clear_memory_alarm();
+    auto other = second.get();
     here.wait_for({.ready = 20}, "orders-dlq");
-    here.wait_for({.ready = 0, .unacknowledged = 0, .consumers = 1});
+    here.wait_for({.ready = 0, .unacknowledged = 0, .consumers = 2});
     EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_TRUE(other.stop(10s).clean());
     EXPECT_EQ(calls.value(), 20U);
+    EXPECT_EQ(here.host().counts("orders-dlq").ready, 20U);
 }
 
 /// A call that takes longer than the server waits for its acknowledgement. The server ends its channel and gives the
