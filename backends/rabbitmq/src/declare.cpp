@@ -99,6 +99,22 @@ void declare(ask_channel& over, const exchange_layout& what) {
     });
 }
 
+}  // namespace
+
+void declare(ask_channel& over, const queue_layout& what) {
+    auto with = arguments_of(what, over.on().server().major);
+    amqp_queue_declare_t method{};
+    method.queue = bytes_of(what.name);
+    method.durable = 1;
+    method.arguments = with.table();
+    explained("queue '" + what.name + "'", [&] {
+        const auto channel = over.number();
+        over.on().call<amqp_queue_declare_ok_t>(channel, AMQP_QUEUE_DECLARE_METHOD, &method,
+                                                AMQP_QUEUE_DECLARE_OK_METHOD);
+        over.on().forget_frames(channel);
+    });
+}
+
 void declare(ask_channel& over, const binding_layout& what) {
     const auto channel = over.number();
     if (what.to_exchange) {
@@ -118,20 +134,22 @@ void declare(ask_channel& over, const binding_layout& what) {
     over.on().forget_frames(channel);
 }
 
-}  // namespace
+void unbind(ask_channel& over, const binding_layout& what) {
+    amqp_queue_unbind_t method{};
+    method.exchange = bytes_of(what.from);
+    method.queue = bytes_of(what.to);
+    method.routing_key = bytes_of(what.key);
+    const auto channel = over.number();
+    over.on().call<amqp_queue_unbind_ok_t>(channel, AMQP_QUEUE_UNBIND_METHOD, &method, AMQP_QUEUE_UNBIND_OK_METHOD);
+    over.on().forget_frames(channel);
+}
 
-void declare(ask_channel& over, const queue_layout& what) {
-    auto with = arguments_of(what, over.on().server().major);
-    amqp_queue_declare_t method{};
-    method.queue = bytes_of(what.name);
-    method.durable = 1;
-    method.arguments = with.table();
-    explained("queue '" + what.name + "'", [&] {
-        const auto channel = over.number();
-        over.on().call<amqp_queue_declare_ok_t>(channel, AMQP_QUEUE_DECLARE_METHOD, &method,
-                                                AMQP_QUEUE_DECLARE_OK_METHOD);
-        over.on().forget_frames(channel);
-    });
+void remove(ask_channel& over, const std::string& queue) {
+    amqp_queue_delete_t method{};
+    method.queue = bytes_of(queue);
+    const auto channel = over.number();
+    over.on().call<amqp_queue_delete_ok_t>(channel, AMQP_QUEUE_DELETE_METHOD, &method, AMQP_QUEUE_DELETE_OK_METHOD);
+    over.on().forget_frames(channel);
 }
 
 void declare(ask_channel& over, const layout& what) {

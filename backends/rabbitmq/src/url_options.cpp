@@ -96,6 +96,7 @@ constexpr option options[] = {
     {"management_password", set_text<&config::management_password>, true},
     {"consumers_per_connection", set_count<&config::consumers_per_connection>},
     {"max_unconfirmed", set_count<&config::max_unconfirmed>},
+    {"allow_resharding", set_flag<&config::allow_resharding>},
     {"transactional", set_flag<&config::transactional>},
     {"exactly_once", set_flag<&config::transactional>},
 };
