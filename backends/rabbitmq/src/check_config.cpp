@@ -52,6 +52,9 @@ error check_numbers(const rabbitmq::config& it) {
                      "s; give 1s to 65535s, or 0 for none");
     if (it.connect_timeout < 1ms || it.connect_timeout > 1h)
         return wrong("connect_timeout cannot be " + std::to_string(it.connect_timeout.count()) + "ms; give 1ms to 60m");
+    if (it.consumer_timeout != 0ms && (it.consumer_timeout < 1s || it.consumer_timeout > 24h * 365))
+        return wrong("consumer_timeout cannot be " + std::to_string(it.consumer_timeout.count()) +
+                     "ms; give that of the server, from 1s on, or 0 where it has none");
     if (auto cause = check_range("consumers_per_connection", it.consumers_per_connection, 1, it.channel_max))
         return cause;
     return check_range("max_unconfirmed", it.max_unconfirmed, 1, 1'000'000);
