@@ -151,7 +151,7 @@ private:
     /// It is one of those that were given back so.
     void returned(const spi::delivery& item);
     void leave_shard(connection& on, const error& why);
-    void tell(error why);
+    void tell(const error& why);
     /// What can be sent now of what was decided: the rest is on its way back. With the lock held.
     std::vector<departure> take_ops();
     /// The server's number of a delivery now; 0: it is on its way back.

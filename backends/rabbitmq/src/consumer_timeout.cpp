@@ -123,14 +123,14 @@ void consumer::leave_shard(connection& on, const error& why) {
 }
 
 /// Has the engine told, by the next receive.
-void consumer::tell(error why) {
+void consumer::tell(const error& why) {
     receive_done waiting;
     {
         const std::lock_guard lock(mutex_);
         waiting = std::exchange(receiving_, nullptr);
-        if (!waiting) failure_ = std::move(why);
+        if (!waiting) failure_ = why;
     }
-    if (waiting) waiting(std::move(why));
+    if (waiting) waiting(why);
 }
 
 std::vector<departure> consumer::take_ops() {
