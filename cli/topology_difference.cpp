@@ -102,8 +102,10 @@ private:
             quoted(topic_.queue) + " has " + std::to_string(count) + " shards, and " + std::to_string(wanted) +
                 " are declared: from " + one + " on they are " + (count > wanted ? "beyond" : "missing"),
             "declare " + std::to_string(count) +
-                " shards; for another number stop its publishers, drain it, and use a new name: keys would change "
-                "their shard, and lose their order");
+                " shards, or drain it first (stop its publishers, let all be handled, stop its consumers): then "
+                "`shove topology apply` changes it" +
+                (count > wanted ? ", where the backend can take a shard away" : "") +
+                "; else keys would change their shard, and lose their order");
         return false;
     }
 

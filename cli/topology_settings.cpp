@@ -99,7 +99,8 @@ void check_shards(const any_broker& broker, const queue_topology& layout) {
     }
     if (there > 0 && there != wanted) {
         throw usage_failure("'" + queue + "' has " + count + " shards, not " + std::to_string(wanted) +
-                            ", and all that use it must agree; give --shards " + count);
+                            ", and all that use it must agree; give --shards " + count +
+                            ", or change it first: `shove topology apply`");
     }
 }
 

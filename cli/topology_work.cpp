@@ -1,8 +1,10 @@
 #include "topology_work.hpp"
 
 #include <shove/detail/json_writer.hpp>
+#include <shove/spi/url_text.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include "failure.hpp"
 #include "table.hpp"
@@ -84,9 +86,16 @@ std::string leftover_json(const std::string& name) {
     return line += '\n';
 }
 
+std::string counted(std::size_t n, const std::string& one, const std::string& many) {
+    return std::to_string(n) + ' ' + (n == 1 ? one : many);
+}
+
 void print(session& with, const difference& what, bool done) {
     if (with.json()) {
         with.out().write(as_json(what, done));
+    } else if (done && what.what == difference::kind::other_shards) {
+        with.out().write(with.console().painted("+ ", colour::green) + "'" + cell_text(what.name, 200) + "' has " +
+                         counted(std::stoul(what.declared), "shard", "shards") + " now\n");
     } else if (done) {
         with.out().write(with.console().painted("+ ", colour::green) + "made '" + cell_text(what.name, 200) + "'\n");
     } else {
@@ -103,10 +112,6 @@ void print_leftovers(session& with, const topology_request& request, const compa
         with.out().write(with.json() ? leftover_json(each)
                                      : "  queue '" + cell_text(each, 200) + "' is there and not declared\n");
     }
-}
-
-std::string counted(std::size_t n, const std::string& one, const std::string& many) {
-    return std::to_string(n) + ' ' + (n == 1 ? one : many);
 }
 
 /// The last line: how many topics, and how many differences are left.
@@ -128,6 +133,31 @@ void print_end(session& with, const comparison& of, std::size_t left) {
 bool may_be_declared(const comparison& of, const std::string& topic) {
     return std::ranges::none_of(of.differences,
                                 [&topic](const auto& each) { return each.topic == topic && !each.can_be_made(); });
+}
+
+/// Whether all that differs is the number of shards, beside what is missing.
+bool only_shards_differ(const comparison& of, const std::string& topic) {
+    return std::ranges::none_of(of.differences, [&topic](const auto& each) {
+        return each.topic == topic && each.what != difference::kind::other_shards && !each.can_be_made();
+    });
+}
+
+bool is_drained(const comparison& of, const queue_topology& topic) {
+    return std::ranges::none_of(of.there, [&topic](const auto& row) {
+        const auto& held = row.depth;
+        return is_shard_of(row.name, topic.reader_queue) && held.ready + held.in_flight + held.delayed > 0;
+    });
+}
+
+/// Whether a URL has the option of that name set. A backend that has it not refuses it.
+bool has_option(std::string_view url, std::string_view name) {
+    for (auto at = url.find('?'); at != url.npos; at = url.find('&', at + 1)) {
+        const auto one = url.substr(at + 1, url.find('&', at + 1) - at - 1);
+        const auto equals = one.find('=');
+        if (equals == one.npos || one.substr(0, equals) != name) continue;
+        return spi::truth(one.substr(equals + 1)).value_or(false);
+    }
+    return false;
 }
 
 bool lacks_something(const comparison& of, const std::string& topic) {
@@ -160,10 +190,22 @@ exit_code check_topology(session& with, const topology_request& request) {
 exit_code apply_topology(session& with, const topology_request& request) {
     auto asked = asked_for(request);
     const auto broker = with.open();
-    const auto before = compare_with(broker, asked, request.flags.given());
+    auto before = compare_with(broker, asked, request.flags.given());
+    const bool allowed = has_option(with.url(), "allow_resharding");
+    std::map<std::string, std::string> refused;  // by topic
     for (const auto& each : before.topics) {
         const auto& queue = each.topology->queue;
-        if (lacks_something(before, queue) && may_be_declared(before, queue)) broker.declare(each);
+        if (!lacks_something(before, queue)) continue;
+        if (may_be_declared(before, queue)) {
+            broker.declare(each);
+        } else if (only_shards_differ(before, queue) && (allowed || is_drained(before, *each.topology))) {
+            try {
+                broker.declare(each);
+            } catch (const exception& e) {
+                if (e.cause() != errc::topology_mismatch) throw;
+                refused[queue] = e.cause().message();
+            }
+        }
     }
     const auto after = compare_with(broker, std::move(asked), request.flags.given());
     const auto is_left = [&after](const difference& one) {
@@ -171,8 +213,12 @@ exit_code apply_topology(session& with, const topology_request& request) {
             return other.what == one.what && other.topic == one.topic && other.name == one.name;
         });
     };
-    for (const auto& each : before.differences)
-        print(with, each, !is_left(each));
+    for (auto& each : before.differences) {
+        const bool left = is_left(each);
+        const auto why = refused.find(each.topic);
+        if (left && why != refused.end()) each.remedy = why->second;
+        print(with, each, !left);
+    }
     print_leftovers(with, request, after);
     print_end(with, after, after.differences.size());
     return after.differences.empty() ? exit_code::ok : exit_code::failure;

@@ -87,7 +87,7 @@ def main():
         return 1
     peers = peer_programs.find(["rust-peer"], options.backend, not options.no_build)
     with RabbitMq() as broker:
-        ours = Ours(ROOT / "build/release/bin/shove", broker.url)
+        ours = Ours(ROOT / "build/release/bin/shove", broker.url, broker.management)
         rows = exchange(chosen(all_cases(ours, Peer(peers["rust-peer"], options.backend), broker)))
         broker.remove("interop-")
     print_table(rows)

@@ -147,6 +147,75 @@ def dead_by_us(ours, peer):
     return [row]
 
 
+def replayed(ours, peer):
+    """Dead letters of the peer are listed and published again: the peer reads them, with a count that begins anew."""
+    listed, row = Row("dlq list", "shove -> rust (reject) -> shove dlq list", 2), Row("dlq replay", "rust -> rust (reject) -> shove dlq replay -> rust", 2)
+    queue = fresh("replay")
+    sent = ours.publish(queue, orders(2), "--header", "colour=red")
+    peer.consume(queue, 2, "--outcome", "reject")
+    letters = ours.dead_letters(queue)
+    listed.received = len(letters)
+    listed.expect("ids", ids_of(letters), sent)
+    listed.expect("deaths", {(one["death"]["reason"], one["death"]["original_queue"]) for one in letters}, {("rejected", queue)})
+    listed.expect("headers", {one["headers"].get("colour") for one in letters}, {"red"})
+    listed.expect("they stay", len(ours.dead_letters(queue)), 2)
+    queue = fresh("replay")
+    sent = peer.publish(queue, 2)
+    first = peer.consume(queue, 2, "--outcome", "reject")
+    row.expect("replayed", ours.replay(queue), 2)
+    got = peer.consume(queue, 2)
+    row.received = len(got)
+    row.expect("ids, in order", ids_of(got), sent)
+    row.expect("message ids", [message_id(line) for line in got], [message_id(line) for line in first])
+    row.expect("retry counts", {line["retry_count"] for line in got}, {0})
+    row.expect("none is left", ours.dead_letters(queue), [])
+    return [listed, row]
+
+
+def replayed_after_retries(ours, peer):
+    """One that had used up its retries with us, and one of a batch of the peer, which has no id."""
+    row = Row("dlq replay", "rust -> shove (retry, dead) -> dlq replay -> rust", 3)
+    queue = fresh("replay")
+    sent = peer.publish(queue, 1) + peer.publish(queue, 2, "--batch", "2", prefix="batch")
+    ours.consume(queue, 3, "--outcome", "retry", "--max-retries", "0")
+    row.expect("reasons", {one["death"]["reason"] for one in ours.dead_letters(queue)}, {"max_retries_exceeded"})
+    row.expect("replayed", ours.replay(queue), 3)
+    got = peer.consume(queue, 3)
+    row.received = len(got)
+    row.expect("ids", sorted(ids_of(got)), sorted(sent))
+    row.expect("retry counts", {line["retry_count"] for line in got}, {0})
+    return [row]
+
+
+def worker(ours, peer):
+    """`shove worker` on messages of the peer: its exit codes, and what the peer makes of the results."""
+    row = Row("worker", "rust -> shove worker (ack, retry, reject) -> rust --dlq", 6)
+    queue = fresh("worker")
+    sent = peer.publish(queue, 6)
+    program = 'read -r body; echo "$SHOVE_ATTEMPT $body" >> "$NOTES"; case "$SHOVE_ATTEMPT $body" in *-0\\"*) exit 65;; "1 "*-1\\"*) exit 75;; esac'
+    lines, counts = ours.work(queue, program, 7)
+    seen = sorted((int(line.split(" ", 1)[0]), json.loads(line.split(" ", 1)[1])["order_id"]) for line in lines)
+    row.received = len(seen)
+    row.expect("calls", seen, sorted([(1, one) for one in sent] + [(2, sent[1])]))
+    row.expect("counts", (counts["acked"], counts["retried"], counts["dead_lettered"]), (5, 1, 1))
+    row.expect("dead letter", ids_of(peer.consume(queue, 1, "--dlq")), sent[:1])
+    return [row]
+
+
+def worker_sequenced(ours, peer):
+    row = Row("worker, sequenced", "rust, 3 keys -> shove worker", 12)
+    queue = fresh("worker")
+    sent = peer.publish(queue, 12, "--sequenced", "3")
+    program = 'read -r body; echo "$SHOVE_KEY $body" >> "$NOTES"'
+    lines, counts = ours.work(queue, program, 12, sequenced=True)
+    pairs = [line.split(" ", 1) for line in lines]
+    row.received = len(pairs)
+    row.expect("order of each key", per_key([json.loads(body)["order_id"] for _, body in pairs], [key for key, _ in pairs]),
+               per_key(sent, [f"k{i % 3}" for i in range(12)]))
+    row.expect("counts", (counts["calls"], counts["acked"]), (12, 12))
+    return [row]
+
+
 def exhausted_by_us(ours, peer):
     """A retry by the peer counts with us: of one retry allowed none is left. The peer knows the broker's reasons only."""
     row = Row("exhausted", "rust (retry) -> shove (retry) -> rust --dlq", 1)
@@ -312,12 +381,12 @@ def same_topology(ours, peer):
     queue = fresh("layout")
     peer.publish(queue, 1)
     refused = ours.declare(queue, quorum=True, codes=(1,)).stderr
-    told.expect("says what differs", "x-queue-type" in refused and "option 'queues'" in refused, True)
+    told.expect("says what differs", "queues=classic" in refused, True)
     rows.append(told)
     return rows
 
 
 def cases():
     return [plain, with_headers, retried_by_peer, retried_by_us, retried_in_turn, deferred, dead_by_peer, dead_by_us,
-            exhausted_by_us, exhausted_by_peer, sequenced, sequenced_mixed, sequenced_retry, sequenced_dead, batch, competing,
+            replayed, replayed_after_retries, worker, worker_sequenced, exhausted_by_us, exhausted_by_peer, sequenced, sequenced_mixed, sequenced_retry, sequenced_dead, batch, competing,
             same_topology]

@@ -2,6 +2,9 @@
 import json
 import os
 import subprocess
+import tempfile
+import time
+from pathlib import Path
 
 
 class Failed(Exception):
@@ -33,9 +36,9 @@ class Ours:
     PLAIN = ["--hold", "1s,2s", "--dlq"]
     SEQUENCED = [*PLAIN, "--sequenced", "skip", "--shards", "4", "--key-field", "key"]
 
-    def __init__(self, program, url):
+    def __init__(self, program, url, management=""):
         self.program = program
-        self.env = {"SHOVE_URL": url + "?queues=classic"}
+        self.env = {"SHOVE_URL": f"{url}?queues=classic" + (f"&management={management}" if management else "")}
         self.quorum = {"SHOVE_URL": url + "?queues=quorum"}
 
     @staticmethod
@@ -55,6 +58,30 @@ class Ours:
         done = run([self.program, "consume", queue, "--count", count, "--timeout", f"{timeout}s", *self.layout(sequenced), *flags],
                    "", self.env, codes=(0, 3))
         return json_lines(done.stdout)
+
+    def dead_letters(self, queue):
+        """What `dlq list` shows; it takes nothing."""
+        return json_lines(run([self.program, "dlq", "list", queue, "--json"], env=self.env).stdout)
+
+    def replay(self, queue, *flags):
+        """How many `dlq replay` has published again."""
+        return json_lines(run([self.program, "dlq", "replay", queue, "--json", *flags], env=self.env).stdout)[0]["replayed"]
+
+    def work(self, queue, program, calls, sequenced=False, patience=30):
+        """`shove worker` until its program has run so often; gives the lines that the programs wrote to $NOTES,
+        and the worker's counts."""
+        with tempfile.TemporaryDirectory() as folder:
+            notes = Path(folder) / "notes"
+            notes.touch()
+            worker = subprocess.Popen([str(self.program), "worker", queue, *self.layout(sequenced), "--json", "--exec", program],
+                                      env={**os.environ, **self.env, "NOTES": str(notes)}, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True)
+            until = time.monotonic() + patience
+            while len(notes.read_text().splitlines()) < calls and time.monotonic() < until:
+                time.sleep(0.05)  # real time: a look now and then
+            worker.terminate()
+            text, _ = worker.communicate(timeout=60)
+            return notes.read_text().splitlines(), json_lines(text)[0]
 
     def start_consumer(self, queue, *flags):
         """One that goes on until it is ended; its lines come from `communicate`."""

@@ -120,6 +120,16 @@ class Topology(ShoveCase):
         self.assertEqual(self.queues(), before)
         self.ask("check", "pays", *SEQUENCED, "--shards", "3")
 
+    def test_an_empty_topic_takes_another_number_of_shards(self):
+        self.ask("apply", "pays", *SEQUENCED, "--shards", "3")
+        (one,), _, end = self.ask("apply", "pays", *SEQUENCED, "--shards", "4")
+        self.assertEqual((one["difference"], one["made"], end["ok"]), ("other_shards", True, True))
+        self.ask("check", "pays", *SEQUENCED, "--shards", "4")
+        # Here none is taken away, and that is said.
+        (one,), _, end = self.ask("apply", "pays", *SEQUENCED, "--shards", "2", code=1)
+        self.assertEqual((one["difference"], one["made"], end["ok"]), ("other_shards", False, False))
+        self.assertIn("where the backend can take a shard away", one["remedy"])
+
     def test_sequenced_and_plain_are_not_mixed(self):
         self.publish("pays", b"1", flags=[*SEQUENCED, "--key", "a"])
         self.publish("orders", b"1")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -28,6 +29,10 @@ public:
         return tag >= first_ && tag < next() && states_[tag - first_] == state::open;
     }
     std::size_t open() const noexcept { return open_count(); }
+    /// The first that is not settled; where there is none, `next()`.
+    std::uint64_t oldest_open() const noexcept {
+        return first_ + static_cast<std::uint64_t>(std::ranges::find(states_, state::open) - states_.begin());
+    }
     /// Notes that it is to be acknowledged.
     void ack(std::uint64_t tag) {
         if (is_open(tag)) states_[tag - first_] = state::acked;

@@ -52,6 +52,14 @@ error check_numbers(const rabbitmq::config& it) {
                      "s; give 1s to 65535s, or 0 for none");
     if (it.connect_timeout < 1ms || it.connect_timeout > 1h)
         return wrong("connect_timeout cannot be " + std::to_string(it.connect_timeout.count()) + "ms; give 1ms to 60m");
+    if (it.consumer_timeout != 0ms && (it.consumer_timeout < 1s || it.consumer_timeout > 24h * 365))
+        return wrong("consumer_timeout cannot be " + std::to_string(it.consumer_timeout.count()) +
+                     "ms; give that of the server, from 1s on, or 0 where it has none");
+    // The owner of a shard has a second channel, for the shard's state.
+    if (it.consumers_per_connection > std::max<std::size_t>(it.channel_max / 2U, 1))
+        return wrong("consumers_per_connection cannot be " + std::to_string(it.consumers_per_connection) +
+                     "; a consumer may need two channels, so give at most half of channel_max, which is " +
+                     std::to_string(it.channel_max));
     if (auto cause = check_range("consumers_per_connection", it.consumers_per_connection, 1, it.channel_max))
         return cause;
     return check_range("max_unconfirmed", it.max_unconfirmed, 1, 1'000'000);

@@ -149,7 +149,7 @@ std::size_t consumer::unsettled() const {
 bool consumer::leaving() const {
     const std::lock_guard lock(mutex_);
     const bool commits = plan_.transactional && attached_ && (committing_ > 0 || !ops_.empty());
-    return (leaving_ && !commits) || (departing_ && !attached_);
+    return (leaving_ && !commits && awaited_.empty()) || (departing_ && !attached_);
 }
 
 void consumer::attach(connection& on) {
@@ -163,6 +163,7 @@ void consumer::attach(connection& on) {
     }
     on.forget_frames(channel_);
     window_.clear();
+    times_.clear();
     refusals_ = 0;
     cancelled_ = false;
     returning_ = false;
@@ -219,7 +220,7 @@ void consumer::follow_demand(connection& on) {
     std::deque<spi::delivery> unwanted;
     {
         const std::lock_guard lock(mutex_);
-        wanted = wanted_;
+        wanted = wanted_ && !giving_way_;
         if (!wanted) take_all(unwanted);
         for (const auto& item : unwanted)
             handed_.emplace(item.tag, item.msg);
@@ -284,6 +285,10 @@ void consumer::delivered() {
     item.past = std::move(read.past);
     item.tag = tag_of(number_);
     item.redelivered = redelivered_ || (!plan_.dead && handled_before(*parts.properties));
+    if (!awaited_.empty()) {
+        returned(item);
+        return arrived_.pop_back();
+    }
     const auto mark = copy_mark(*parts.properties);
     if (mark != 0) {
         const std::lock_guard lock(mutex_);
@@ -318,7 +323,7 @@ void consumer::work(connection& on) {
         on.close_channel(channel_);
         return lost(error(errc::lease_lost, "the state of shard '" + plan_.queue + "' was lost"), 0);
     }
-    if (!cancelled_) return;
+    if (!cancelled_) return heed_timeout(on);
     on.close_channel(channel_);
     lost(error(errc::unknown_queue, "queue '" + plan_.queue +
                                         "': RabbitMQ ended the consumer; the queue was deleted or "
@@ -348,7 +353,7 @@ void consumer::send_ops(connection& on) {
     std::vector<departure> ops;
     {
         const std::lock_guard lock(mutex_);
-        ops.swap(ops_);
+        ops = take_ops();
     }
     if (ops.empty()) return;
     const corked packets(on);
@@ -357,10 +362,10 @@ void consumer::send_ops(connection& on) {
 
 void consumer::send_releases(connection& on, const std::vector<departure>& which) {
     for (const auto& what : which) {
-        if (what.how == release_kind::ack) window_.ack(number_of(what.tag));
+        if (what.how == release_kind::ack) window_.ack(number_now(what.tag));
     }
     for (const auto& what : which) {
-        const auto number = number_of(what.tag);
+        const auto number = number_now(what.tag);
         if (what.how == release_kind::ack || !window_.is_open(number)) continue;
         on.requeue(channel_, number, false);
         window_.gone(number);
@@ -374,6 +379,10 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
     consuming_ = false;
     arrived_.clear();
     unclear_.clear();
+    giving_way_ = false;
+    due_ = steady_time::max();
+    awaited_.clear();
+    moved_.clear();
     receive_done waiting;
     std::vector<std::string> in_hand;
     auto unsent = transaction_.lost();
@@ -390,6 +399,7 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
         suspects_.clear();
         alone_.clear();
         book = std::exchange(ledger_, nullptr);
+        ++ledgers_;
         if (std::exchange(open_, false)) told = error(errc::lease_lost, why.message());
         broken_ = false;
         ready_.clear();
@@ -471,6 +481,7 @@ void consumer::detach(connection* on) {
         leaving_ = true;
         book = std::exchange(ledger_, nullptr);
         open_ = false;
+        ++ledgers_;
         ++epoch_;
         ready_.clear();
         handed_.clear();

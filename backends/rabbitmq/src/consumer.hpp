@@ -2,8 +2,10 @@
 
 #include <shove/spi/driver.hpp>
 
+#include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "ack_window.hpp"
+#include "arrival_times.hpp"
 #include "assembler.hpp"
 #include "crash_notes.hpp"
 #include "handled_before.hpp"
@@ -29,6 +32,8 @@ struct consumer_plan {
     std::string key_exchange;
     std::string name;  ///< For people: shown by the server as the consumer's tag.
     std::uint16_t prefetch = 1;
+    /// The server closes a channel that keeps a delivery for longer; 0: never.
+    std::chrono::milliseconds consumer_timeout{0};
     bool dead = false;    ///< It is a dead-letter queue.
     bool shard = false;   ///< It is a shard of a sequenced topology: read by one consumer at a time, with a ledger.
     std::string process;  ///< Of this broker: a new name each time.
@@ -90,6 +95,7 @@ private:
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
+    steady_time due() const override { return due_; }
     void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error& why) override;
     std::optional<steady_time> refused(const error& why) override;
@@ -115,7 +121,7 @@ private:
     /// Of a shard: what came before its state is known waits; what comes then is told of it.
     void admit();
     void open_ledger();
-    void ledger_heard(std::uint64_t epoch, const error& why);
+    void ledger_heard(std::uint64_t which, const error& why);
     std::shared_ptr<shard_ledger> ledger() const;
     void depart();
     /// Leaves as soon as all that nobody has begun is given back.
@@ -136,6 +142,20 @@ private:
     /// A copy was refused, or its queue was missing.
     void keep_copies_apart();
     std::int64_t take_mark(std::uint64_t tag);
+    // consumer_timeout.cpp:
+    /// Gives back what the server would soon close the channel for.
+    void heed_timeout(connection& on);
+    error timeout_near() const;
+    void give_way(connection& on);
+    void change_channel(connection& on);
+    /// It is one of those that were given back so.
+    void returned(const spi::delivery& item);
+    void leave_shard(connection& on, const error& why);
+    void tell(const error& why);
+    /// What can be sent now of what was decided: the rest is on its way back. With the lock held.
+    std::vector<departure> take_ops();
+    /// The server's number of a delivery now; 0: it is on its way back.
+    std::uint64_t number_now(std::uint64_t tag) const;
     std::vector<spi::delivery> take(std::size_t max);
     std::uint64_t tag_of(std::uint64_t number) const noexcept { return epoch_ << 40U | number; }
     static std::uint64_t number_of(std::uint64_t tag) noexcept { return tag & ((std::uint64_t{1} << 40U) - 1); }
@@ -165,8 +185,9 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> suspects_;  ///< Crashes by tag.
     std::unordered_map<std::uint64_t, std::string> alone_;       ///< By tag: runs alone, and that is written down.
     std::shared_ptr<shard_ledger> ledger_;
-    bool open_ = false;    ///< The ledger is read.
-    bool broken_ = false;  ///< It is lost: the shard is given up.
+    std::uint64_t ledgers_ = 0;  ///< Rises with each.
+    bool open_ = false;          ///< The ledger is read.
+    bool broken_ = false;        ///< It is lost: the shard is given up.
 
     // The connection's thread:
     amqp_channel_t channel_ = 0;
@@ -186,6 +207,13 @@ private:
     std::vector<spi::delivery> arrived_;
     std::vector<spi::delivery> unclear_;  ///< Delivered before, by whom is not known.
     bool cancelled_ = false;              ///< By the server.
+    arrival_times times_;
+    steady_time due_ = steady_time::max();  ///< When `heed_timeout` has something to do.
+    bool giving_way_ = false;               ///< What is in hand goes back; then comes a new channel.
+    /// Of a shard, after a change of channels: what is in hand and was not given again yet, by tag, with its
+    /// `record_id`.
+    std::map<std::uint64_t, std::string> awaited_;
+    std::unordered_map<std::uint64_t, std::uint64_t> moved_;  ///< Numbers of what was given again, by tag.
     unsigned refusals_ = 0;
 };
 

@@ -19,7 +19,7 @@ void consumer::commit(connection& on) {
     std::vector<departure> next;
     {
         const std::lock_guard lock(mutex_);
-        next.swap(ops_);
+        next = take_ops();
         committing_ = next.size();
     }
     if (next.empty()) return;

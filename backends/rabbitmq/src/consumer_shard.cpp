@@ -57,10 +57,16 @@ void consumer::open_ledger() {
     const auto on = intake_.lock();
     if (!on) return;
     shard_ledger::identity who{plan_.queue, plan_.process, std::max<std::uint64_t>(plan_.prefetch, 10'000)};
+    if (plan_.consumer_timeout.count() > 0) who.renewal = std::min(who.renewal, plan_.consumer_timeout / 2);
+    std::uint64_t which = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        which = ++ledgers_;
+    }
     // Told apart from a later one by its address: the ledger lives until it was told that it is left.
     auto made = std::make_shared<shard_ledger>(on, plan_.publishing, std::move(who),
-                                               [weak = weak_from_this(), epoch = epoch_](const error& why) {
-                                                   if (const auto self = weak.lock()) self->ledger_heard(epoch, why);
+                                               [weak = weak_from_this(), which](const error& why) {
+                                                   if (const auto self = weak.lock()) self->ledger_heard(which, why);
                                                });
     {
         const std::lock_guard lock(mutex_);
@@ -69,10 +75,10 @@ void consumer::open_ledger() {
     on->add(std::move(made));
 }
 
-void consumer::ledger_heard(std::uint64_t epoch, const error& why) {
+void consumer::ledger_heard(std::uint64_t which, const error& why) {
     {
         const std::lock_guard lock(mutex_);
-        if (epoch != epoch_) return;
+        if (which != ledgers_) return;
         (why ? broken_ : open_) = true;
     }
     flush();

@@ -60,19 +60,30 @@ arguments arguments_of(const queue_layout& what, std::uint32_t server_major) {
     return made;
 }
 
-/// The server's words name the argument: `inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received …`.
-error mismatch(const std::string& what, const error& why) {
-    return {errc::topology_mismatch, what + " exists with other settings: " + why.detail +
-                                         ". Declare it as it is (option 'queues' for the queue type, holds and dlq in "
-                                         "the topology), or empty and delete it first"};
+/// What to do about an argument that the server's words name: `inequivalent arg 'x-queue-type' for queue 'q' …`.
+std::string remedy_for(const std::string& words, bool quorum) {
+    const auto names = [&](const char* argument) { return words.find(argument) != words.npos; };
+    // Of ours a quorum queue has none of these; the server looks at them before the type.
+    if (names("'x-dead-letter-") && quorum) return "It looks like a classic queue: give queues=classic in the URL";
+    if (names("'x-dead-letter-") && names("current is none"))
+        return "It has no dead-letter queue there, or is a quorum queue: declare none, or give queues=quorum in the "
+               "URL";
+    if (names("'x-dead-letter-")) return "Declare its dead-letter queue as it is: dlq() or dlq_named(), --dlq[-named]";
+    if (names("'x-queue-type'")) return "Give its type by the URL's option 'queues'";
+    return "Declare it as it is (option 'queues' for the queue type, holds and dlq in the topology)";
+}
+
+error mismatch(const std::string& what, const error& why, bool quorum) {
+    return {errc::topology_mismatch, what + " exists with other settings: " + why.detail + ". " +
+                                         remedy_for(why.detail, quorum) + ", or empty and delete it first"};
 }
 
 template <class Call>
-void explained(const std::string& what, Call&& call) {
+void explained(const std::string& what, bool quorum, Call&& call) {
     try {
         call();
     } catch (channel_failed& failed) {
-        if (failed.cause == errc::topology_mismatch) failed.cause = mismatch(what, failed.cause);
+        if (failed.cause == errc::topology_mismatch) failed.cause = mismatch(what, failed.cause, quorum);
         if (failed.code == AMQP_COMMAND_INVALID) {
             failed.cause = error(errc::unsupported,
                                  what +
@@ -91,10 +102,26 @@ void declare(ask_channel& over, const exchange_layout& what) {
     arguments with;
     if (!what.alternate.empty()) with.add("alternate-exchange", what.alternate);
     method.arguments = with.table();
-    explained("exchange '" + what.name + "'", [&] {
+    explained("exchange '" + what.name + "'", false, [&] {
         const auto channel = over.number();
         over.on().call<amqp_exchange_declare_ok_t>(channel, AMQP_EXCHANGE_DECLARE_METHOD, &method,
                                                    AMQP_EXCHANGE_DECLARE_OK_METHOD);
+        over.on().forget_frames(channel);
+    });
+}
+
+}  // namespace
+
+void declare(ask_channel& over, const queue_layout& what) {
+    auto with = arguments_of(what, over.on().server().major);
+    amqp_queue_declare_t method{};
+    method.queue = bytes_of(what.name);
+    method.durable = 1;
+    method.arguments = with.table();
+    explained("queue '" + what.name + "'", what.type == rabbitmq::queue_type::quorum, [&] {
+        const auto channel = over.number();
+        over.on().call<amqp_queue_declare_ok_t>(channel, AMQP_QUEUE_DECLARE_METHOD, &method,
+                                                AMQP_QUEUE_DECLARE_OK_METHOD);
         over.on().forget_frames(channel);
     });
 }
@@ -118,20 +145,22 @@ void declare(ask_channel& over, const binding_layout& what) {
     over.on().forget_frames(channel);
 }
 
-}  // namespace
+void unbind(ask_channel& over, const binding_layout& what) {
+    amqp_queue_unbind_t method{};
+    method.exchange = bytes_of(what.from);
+    method.queue = bytes_of(what.to);
+    method.routing_key = bytes_of(what.key);
+    const auto channel = over.number();
+    over.on().call<amqp_queue_unbind_ok_t>(channel, AMQP_QUEUE_UNBIND_METHOD, &method, AMQP_QUEUE_UNBIND_OK_METHOD);
+    over.on().forget_frames(channel);
+}
 
-void declare(ask_channel& over, const queue_layout& what) {
-    auto with = arguments_of(what, over.on().server().major);
-    amqp_queue_declare_t method{};
-    method.queue = bytes_of(what.name);
-    method.durable = 1;
-    method.arguments = with.table();
-    explained("queue '" + what.name + "'", [&] {
-        const auto channel = over.number();
-        over.on().call<amqp_queue_declare_ok_t>(channel, AMQP_QUEUE_DECLARE_METHOD, &method,
-                                                AMQP_QUEUE_DECLARE_OK_METHOD);
-        over.on().forget_frames(channel);
-    });
+void remove(ask_channel& over, const std::string& queue) {
+    amqp_queue_delete_t method{};
+    method.queue = bytes_of(queue);
+    const auto channel = over.number();
+    over.on().call<amqp_queue_delete_ok_t>(channel, AMQP_QUEUE_DELETE_METHOD, &method, AMQP_QUEUE_DELETE_OK_METHOD);
+    over.on().forget_frames(channel);
 }
 
 void declare(ask_channel& over, const layout& what) {

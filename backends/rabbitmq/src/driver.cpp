@@ -124,6 +124,7 @@ consumer_plan driver::plan_for(const spi::source& from, const std::string& queue
         return plan;
     }
     plan.queue = queue;
+    plan.consumer_timeout = settings_->consumer_timeout;
     if (from.shard) {
         plan.shard = true;
         plan.process = process_;

@@ -112,7 +112,7 @@ void intake::remove(connection* on) {
 std::optional<steady_time> intake::due() const {
     auto earliest = steady_time::max();
     for (const auto& who : members_) {
-        if (who.what->number() == 0) earliest = std::min(earliest, who.next_try);
+        earliest = std::min(earliest, who.what->number() == 0 ? who.next_try : who.what->due());
     }
     return earliest == steady_time::max() ? std::nullopt : std::optional(earliest);
 }

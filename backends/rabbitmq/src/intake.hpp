@@ -21,6 +21,8 @@ public:
     virtual void frame(connection& on, amqp_frame_t& what) = 0;
     /// Hands over what has come, and carries out what was posted.
     virtual void work(connection& on) = 0;
+    /// When `work` is to be called at the latest.
+    virtual steady_time due() const { return steady_time::max(); }
     /// The channel is gone; by itself or with the connection.
     /// @param at  The method that the server would not carry out, where it says so; else 0.
     virtual void lost(const error& why, amqp_method_number_t at) = 0;

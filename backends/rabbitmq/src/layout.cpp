@@ -1,6 +1,7 @@
 #include "layout.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "crash_notes.hpp"
 #include "shard_record.hpp"
@@ -18,6 +19,13 @@ std::string shards_exchange(const std::string& queue) {
 }
 std::string fanout_exchange(const std::string& queue) {
     return queue + "-fanout";
+}
+
+std::vector<binding_layout> shard_bindings(const std::string& queue, const std::string& shard, std::size_t number,
+                                           rabbitmq::queue_type type) {
+    std::vector<binding_layout> made{{hash_exchange(queue), shard, "1", false}};
+    if (publishers_choose_shards(type)) made.push_back({shards_exchange(queue), shard, std::to_string(number), false});
+    return made;
 }
 
 std::string publish_exchange(const queue_topology& topology) {
@@ -42,7 +50,7 @@ void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_ty
     const bool chosen = publishers_choose_shards(type);
     made.exchanges.push_back({hash, "x-consistent-hash"});
     if (chosen) made.exchanges.push_back({numbered, "direct", hash});
-    unsigned number = 0;
+    std::size_t number = 0;
     for (const auto& shard : topology.sequencing->reader_queues) {
         auto queue = queue_of(shard, type);
         queue.dead_letter_key = dead;
@@ -52,8 +60,8 @@ void add_shards(layout& made, const queue_topology& topology, rabbitmq::queue_ty
         state.single_active = true;
         made.queues.push_back(std::move(state));
         made.queues.push_back(queue_of(poison_queue(shard), type));
-        made.bindings.push_back({hash, shard, "1", false});
-        if (chosen) made.bindings.push_back({numbered, shard, std::to_string(number++), false});
+        std::ranges::copy(shard_bindings(topology.reader_queue, shard, number++, type),
+                          std::back_inserter(made.bindings));
     }
     // Last: what is published before would go to some of the shards only.
     made.bindings.push_back({readers_exchange(topology.queue), chosen ? numbered : hash, "", true});

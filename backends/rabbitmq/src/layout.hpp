@@ -3,6 +3,7 @@
 #include <shove/topology.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,10 @@ struct binding_layout {
     std::string key;
     bool to_exchange = false;
 };
+
+/// The bindings of a shard: in the hash all have the same weight.
+std::vector<binding_layout> shard_bindings(const std::string& queue, const std::string& shard, std::size_t number,
+                                           rabbitmq::queue_type type);
 
 /// All that a topology needs on a server. Pure.
 struct layout {
@@ -79,6 +84,12 @@ inline constexpr std::chrono::minutes delay_queue_life{10};
 /// Declares all of it. Throws as `connection` does; a mismatch names the queue, the argument and the remedy.
 void declare(ask_channel& over, const layout& what);
 void declare(ask_channel& over, const queue_layout& what);
+
+void declare(ask_channel& over, const binding_layout& what);
+/// Takes a binding of a queue away, if it is there.
+void unbind(ask_channel& over, const binding_layout& what);
+/// Deletes a queue, if it is there, with all that is in it.
+void remove(ask_channel& over, const std::string& queue);
 
 /// What a server says of a queue at once, where its statistics lag.
 struct queue_count {

@@ -6,7 +6,8 @@
 namespace shove::rabbitmq_backend {
 namespace {
 
-constexpr std::chrono::minutes renewal{5};
+/// An owner that is about to leave takes the mark of the next one for one that is done with.
+constexpr std::chrono::milliseconds marked_again{500};
 
 std::shared_ptr<const route> to_queue(std::string name) {
     return std::make_shared<const route>(route{.exchange = {}, .routing_key = std::move(name)});
@@ -214,17 +215,34 @@ void shard_ledger::begin() {
     record.what = shard_record::kind::mark;
     record.owner = who_.process;
     nonce_ = who_.process;
+    mark_at_ = std::chrono::steady_clock::now() + marked_again;
+    {
+        const std::lock_guard lock(mutex_);
+        marking_ = true;
+    }
     write(record, [self = shared_from_this()](const error& why) {
-        if (!why) return;
         listener heard;
         {
             const std::lock_guard lock(self->mutex_);
+            self->marking_ = false;
+            if (!why) return;
             heard = std::exchange(self->heard_, nullptr);
             self->leaving_ = true;
         }
         if (heard) heard(why);
         self->ring();
     });
+}
+
+void shard_ledger::mark_again() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (marking_) {
+            mark_at_ += marked_again;
+            return;
+        }
+    }
+    begin();
 }
 
 void shard_ledger::frame(connection& on, amqp_frame_t& what) {
@@ -322,6 +340,7 @@ void shard_ledger::take_wait(std::uint64_t tag, shard_record& record) {
 /// All that was written before is read: the shard is this owner's.
 void shard_ledger::mark_read() {
     nonce_.clear();
+    mark_at_ = steady_time::max();
     shard_record record;
     record.what = shard_record::kind::owner;
     record.owner = who_.process;
@@ -330,13 +349,13 @@ void shard_ledger::mark_read() {
         record.fence = ++fence_;
         loaded_ = true;
     }
-    renew_at_ = std::chrono::steady_clock::now() + renewal;
+    renew_at_ = std::chrono::steady_clock::now() + who_.renewal;
     // What said whose it was goes when this is confirmed, in `owner_confirmed`.
     write(record, [self = shared_from_this()](const error& why) { self->owner_confirmed(why); });
 }
 
 void shard_ledger::renew() {
-    renew_at_ = std::chrono::steady_clock::now() + renewal;
+    renew_at_ = std::chrono::steady_clock::now() + who_.renewal;
     std::vector<shard_record> all(1);
     all.front().what = shard_record::kind::owner;
     all.front().owner = who_.process;
@@ -377,7 +396,9 @@ void shard_ledger::owner_confirmed(const error& why) {
 }
 
 void shard_ledger::work(connection& on) {
-    if (std::chrono::steady_clock::now() >= renew_at_) renew();
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= renew_at_) renew();
+    if (now >= mark_at_) mark_again();
     std::vector<std::uint64_t> done;
     {
         const std::lock_guard lock(mutex_);

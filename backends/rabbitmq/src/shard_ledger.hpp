@@ -2,6 +2,7 @@
 
 #include <shove/spi/delivery.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +34,9 @@ public:
         std::string shard;
         std::string process;     ///< Of this broker: a new one each time.
         std::uint64_t most = 0;  ///< Deliveries after which a record without a message is stale.
+        /// Records are written anew after so long: the server closes a channel that keeps one for longer than its
+        /// `consumer_timeout`.
+        std::chrono::milliseconds renewal = std::chrono::minutes(5);
     };
     /// Called once, when the shard may be worked on, or with why it may not. Then once more if the ledger is lost.
     using listener = std::function<void(const error&)>;
@@ -73,6 +77,7 @@ private:
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
+    steady_time due() const override { return std::min(renew_at_, mark_at_); }
     void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error&) override {}
     std::optional<steady_time> refused(const error& why) override;
@@ -83,11 +88,11 @@ private:
     void take(std::uint64_t tag, shard_record record);
     void take_wait(std::uint64_t tag, shard_record& record);
     void mark_read();
-    /// Writes everything anew and lets the old records go: the server closes a channel that keeps something
-    /// unacknowledged for long (`consumer_timeout`, 30 minutes).
+    /// Writes everything anew and lets the old records go.
     void renew();
     void write(const shard_record& record, spi::callback<void(error)> done);
     void begin();
+    void mark_again();
     void owner_confirmed(const error& why);
     void ring();
     void let_go(std::uint64_t tag) { done_tags_.push_back(tag); }
@@ -109,6 +114,7 @@ private:
     bool loaded_ = false;
     std::uint64_t met_ = 0;  ///< Deliveries since then.
     bool leaving_ = false;
+    bool marking_ = false;  ///< A mark is on its way.
 
     // The connection's thread:
     amqp_channel_t channel_ = 0;
@@ -116,8 +122,9 @@ private:
     assembler parts_;
     std::uint64_t arriving_ = 0;
     steady_time renew_at_ = steady_time::max();
-    std::string nonce_;                      ///< Of the mark that was written.
-    std::vector<std::uint64_t> owner_tags_;  ///< Of records that say whose the shard is.
+    steady_time mark_at_ = steady_time::max();  ///< When the mark is written again.
+    std::string nonce_;                         ///< Of the mark that was written.
+    std::vector<std::uint64_t> owner_tags_;     ///< Of records that say whose the shard is.
 };
 
 }  // namespace shove::rabbitmq_backend

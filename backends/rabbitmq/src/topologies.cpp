@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "resharding.hpp"
+
 namespace shove::rabbitmq_backend {
 namespace {
 
@@ -26,6 +28,7 @@ void topologies::declare(std::shared_ptr<const queue_topology> topology, spi::ca
     control_job job;
     job.deadline = std::chrono::steady_clock::now() + patience;
     job.run = [self = shared_from_this(), topology = std::move(topology), shared](ask_channel& over) {
+        make_way(over, *topology, *self->settings_);
         self->run(over, *topology);
         self->store_way(*topology, !topology->external);
         {

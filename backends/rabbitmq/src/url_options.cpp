@@ -72,6 +72,13 @@ std::string_view set_connect_timeout(rabbitmq::config& into, const std::string& 
     return {};
 }
 
+std::string_view set_consumer_timeout(rabbitmq::config& into, const std::string& value) {
+    const auto read = spi::duration(value, milliseconds(1));
+    if (!read) return "milliseconds, a duration such as 30m, or 0 for none";
+    into.consumer_timeout = *read;
+    return {};
+}
+
 using config = rabbitmq::config;
 
 constexpr option options[] = {
@@ -96,6 +103,8 @@ constexpr option options[] = {
     {"management_password", set_text<&config::management_password>, true},
     {"consumers_per_connection", set_count<&config::consumers_per_connection>},
     {"max_unconfirmed", set_count<&config::max_unconfirmed>},
+    {"consumer_timeout", set_consumer_timeout},
+    {"allow_resharding", set_flag<&config::allow_resharding>},
     {"transactional", set_flag<&config::transactional>},
     {"exactly_once", set_flag<&config::transactional>},
 };

@@ -86,7 +86,12 @@ TEST(config_test, holds_values_to_their_ranges) {
     EXPECT_TRUE(refused([](auto& c) { c.connection_name.assign(256, 'n'); }));
     EXPECT_TRUE(refused([](auto& c) { c.heartbeat = -1s; }));
     EXPECT_TRUE(refused([](auto& c) { c.connect_timeout = 61min; }));
-    EXPECT_TRUE(refused([](auto& c) { c.consumers_per_connection = 2048; }));
+    EXPECT_TRUE(refused([](auto& c) { c.consumers_per_connection = 1024; }));
+    EXPECT_TRUE(refused([](auto& c) { c.consumers_per_connection = 0; }));
+    EXPECT_TRUE(refused([](auto& c) { c.channel_max = 99; }));
+    EXPECT_TRUE(refused([](auto& c) { c.consumer_timeout = 999ms; }));
+    EXPECT_FALSE(refused([](auto& c) { c.consumers_per_connection = 1023; }));
+    EXPECT_FALSE(refused([](auto& c) { c.consumer_timeout = 0ms; }));
     EXPECT_FALSE(refused([](auto& c) { c.connection_name.assign(255, 'n'); }));
     EXPECT_FALSE(refused([](auto& c) { c.heartbeat = 0s; }));
 }

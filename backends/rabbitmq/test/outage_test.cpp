@@ -12,8 +12,12 @@ namespace shove::rabbitmq_test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 /// A stop in order and a start: nothing confirmed is lost. (A kill is in ledger_test.cpp.)
 TEST(rabbitmq_outage, traffic_goes_on_after_a_stop) {
@@ -128,6 +132,149 @@ TEST(rabbitmq_outage, a_call_beyond_the_patience_of_the_server_of_a_shard) {
     });
     (void)group.stop(10s);
     EXPECT_LE(calls.value(), 2U);
+}
+
+// The same where the client knows the server's patience. It gives its channel back in time.
+
+/// A broker that knows the server's patience and keeps what it says.
+struct patient {
+    explicit patient(const site& on)
+        : topic(on.topic()), broker(open(on.host().url() + "?consumer_timeout=2s", said)) {}
+
+    static rabbit_broker open(const std::string& url, const testkit::recorder<std::string>& said) {
+        broker_options how;
+        how.log = [](log_level, std::string_view) {};
+        how.depth_samples = 0ms;
+        how.on_event = [said](const event& what) {
+            if (what.info.level >= log_level::warning)
+                said.add(std::string(what.info.name) + ": " + std::string(what.text));
+        };
+        return rabbit_broker(rabbitmq::parse(url).value(), how);
+    }
+    rabbit_group consume(detail::raw_function handler, consumer_options how = {}) {
+        auto group = broker.consumer_group();
+        group.add(topic, std::move(handler), std::move(how));
+        group.start();
+        return group;
+    }
+
+    const testkit::recorder<std::string> said;
+    runtime_topic topic;
+    rabbit_broker broker;
+};
+
+const auto one_shard = [](const shove::topology& t) {
+    return t.hold(3s).dlq().sequenced(sequence_failure::skip).routing_shards(1);
+};
+
+constexpr auto in_time = "receive_failed: receiving from";
+
+TEST(rabbitmq_outage, a_long_call_gives_its_channel_back_in_time) {
+    const rabbitmq_faults server;
+    server.consumer_timeout(2s);
+    const site here(server, "");
+    patient mine(here);
+    const testkit::counter calls;
+    auto group = mine.consume([calls](std::span<const std::byte>, const delivery& info) {
+        calls.add();
+        if (info.id() == "long") testkit::until(std::chrono::steady_clock::now() + 3s);  // real time: as above
+        return ack;
+    });
+    publish_options how;
+    for (const auto* id : {"short", "long", "other"}) {
+        how.id = id;
+        mine.broker.publisher().publish(mine.topic, "body", how);
+    }
+    testkit::eventually("all to be done", [&] {
+        return group.stats(site::queue()).acked >= 3 && here.host().counts(site::queue()).unacknowledged == 0;
+    });
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_EQ(here.host().counts(site::queue()), (queue_counts{.ready = 0, .unacknowledged = 0, .consumers = 0}));
+    EXPECT_EQ(calls.value(), 3U);
+    EXPECT_THAT(mine.said.all(), ElementsAre(AllOf(StartsWith(in_time), HasSubstr("consumer_timeout of 2 s"))));
+}
+
+/// A shard stays with its owner: its calls go on, and are not told to stop.
+TEST(rabbitmq_outage, a_long_call_of_a_shard_gives_its_channel_back_in_time) {
+    const rabbitmq_faults server;
+    server.consumer_timeout(2s);
+    const site here(server, "", one_shard);
+    patient mine(here);
+    const testkit::recorder<std::string> calls;
+    const testkit::counter told_to_stop;
+    auto group = mine.consume([calls, told_to_stop](std::span<const std::byte>, const delivery& info) {
+        calls.add(std::string(info.id()));
+        if (info.id() == "long") testkit::until(std::chrono::steady_clock::now() + 3s);  // real time: as above
+        if (info.stop_token().stop_requested()) told_to_stop.add();
+        return ack;
+    });
+    publish_options how;
+    for (const auto* id : {"long", "behind", "last"}) {
+        how.id = id;
+        how.key = "k";
+        mine.broker.publisher().publish(mine.topic, "body", how);
+    }
+    testkit::eventually("all to be done", [&] {
+        return group.stats(site::queue()).acked >= 3 && here.host().counts("orders-seq-0").unacknowledged == 0;
+    });
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_EQ(here.host().counts("orders-seq-0").ready, 0U);
+    EXPECT_THAT(calls.all(), ElementsAre("long", "behind", "last"));
+    EXPECT_EQ(told_to_stop.value(), 0U);
+    EXPECT_THAT(mine.said.all(), ElementsAre(AllOf(StartsWith(in_time), HasSubstr("consumer_timeout of 2 s"))));
+}
+
+/// Retries each message once, after three seconds; notes id and attempt of each call.
+detail::raw_function retrying(const testkit::recorder<std::string>& calls) {
+    return [calls](std::span<const std::byte>, const delivery& info) -> outcome {
+        calls.add(std::string(info.id()) + " " + std::to_string(info.attempt()));
+        return info.attempt() == 1 && info.id() == "waits" ? outcome(retry) : outcome(ack);
+    };
+}
+
+void publish_waiting(patient& by) {
+    publish_options how;
+    for (const auto& [id, key] : {std::pair("waits", "a"), std::pair("behind", "a"), std::pair("other", "b")}) {
+        how.id = id;
+        how.key = key;
+        by.broker.publisher().publish(by.topic, "body", how);
+    }
+}
+
+TEST(rabbitmq_outage, a_wait_beyond_the_patience_of_the_server_keeps_count_and_order) {
+    const rabbitmq_faults server;
+    server.consumer_timeout(2s);
+    const site here(server, "", one_shard);
+    patient mine(here);
+    const testkit::recorder<std::string> calls;
+    auto group = mine.consume(retrying(calls));
+    publish_waiting(mine);
+    const auto made = calls.wait(4, "the calls");
+    EXPECT_THAT(std::span(made).first(2), UnorderedElementsAre("waits 1", "other 1"));
+    EXPECT_THAT(std::span(made).subspan(2), ElementsAre("waits 2", "behind 1"));
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_EQ(here.host().counts("orders-seq-0").ready, 0U);
+    EXPECT_THAT(mine.said.all(), ElementsAre(StartsWith(in_time)));
+}
+
+/// Somebody stands by: what is given back goes there, with count and order.
+TEST(rabbitmq_outage, a_wait_goes_on_at_who_stands_by) {
+    const rabbitmq_faults server;
+    server.consumer_timeout(2s);
+    const site here(server, "", one_shard);
+    patient first(here);
+    patient second(here);
+    const testkit::recorder<std::string> calls;
+    auto group = first.consume(retrying(calls));
+    publish_waiting(first);
+    calls.wait(2, "the first calls");
+    const testkit::recorder<std::string> later;
+    auto standby = second.consume(retrying(later));
+    EXPECT_THAT(later.wait(2, "the calls of who stands by"), ElementsAre("waits 2", "behind 1"));
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_TRUE(standby.stop(10s).clean());
+    EXPECT_THAT(calls.all(), UnorderedElementsAre("waits 1", "other 1"));
+    EXPECT_EQ(here.host().counts("orders-seq-0").ready, 0U);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(url_test, reads_its_options) {
         "?queues=classic&heartbeat=7&frame_max=4096&channel_max=99&connect_timeout=3s&connection_name=a%20b&"
         "ca_file=%2Fca.pem&certificate_file=c.pem&key_file=k.pem&verify=verify_none&allow_plaintext_credentials=true&"
         "management=https%3A%2F%2Fh%3A15671&management_user=mu&management_password=m%26p&consumers_per_connection=5&"
-        "max_unconfirmed=6&transactional=true");
+        "max_unconfirmed=6&transactional=true&consumer_timeout=2m&allow_resharding=true");
     EXPECT_EQ(made.queues, rabbitmq::queue_type::classic);
     EXPECT_EQ(made.heartbeat, 7s);
     EXPECT_EQ(made.frame_max, 4096u);
@@ -78,6 +78,8 @@ TEST(url_test, reads_its_options) {
     EXPECT_EQ(made.consumers_per_connection, 5u);
     EXPECT_EQ(made.max_unconfirmed, 6u);
     EXPECT_TRUE(made.transactional);
+    EXPECT_EQ(made.consumer_timeout, 2min);
+    EXPECT_TRUE(made.allow_resharding);
 }
 
 TEST(url_test, reads_the_names_of_other_clients) {

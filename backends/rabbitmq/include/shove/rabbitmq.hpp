@@ -60,6 +60,12 @@ struct rabbitmq {
         std::string management_password;  ///< Empty: the broker's, if `management_user` is empty too.
         std::size_t consumers_per_connection = 50;
         std::size_t max_unconfirmed = 1000;  ///< Messages sent but not yet confirmed, per publishing channel.
+        /// The server's setting of that name: a channel that keeps a delivery for longer is closed there. It is given
+        /// back before that, at four fifths of it. 0: the server has none.
+        std::chrono::milliseconds consumer_timeout = std::chrono::minutes(30);
+        /// Declare a sequenced topic with another number of shards than it has, though it is in use: keys change their
+        /// shard, and lose their order where messages wait. Without it that is refused.
+        bool allow_resharding = false;
         /// Settle in broker transactions: a retry's or dead letter's copy and the end of its original are one step, so
         /// that the death of this process never doubles a message. Slower; the backend's page says what it promises.
         bool transactional = false;
