@@ -195,9 +195,7 @@ private:
     bool has_ready() const noexcept {
         return lanes_ ? lanes_->startable() : batches_ ? batch_due() : !ready_.empty() && !held_up_;
     }
-    std::size_t ready_count() const noexcept {
-        return lanes_ ? lanes_->open_lanes() : batches_ ? 1 : ready_.size();
-    }
+    std::size_t ready_count() const noexcept { return lanes_ ? lanes_->open_lanes() : batches_ ? 1 : ready_.size(); }
     bool is_suspect(const spi::delivery& item) const noexcept;
     void take_into_lanes(std::vector<spi::delivery> batch);
     call* claim_from_lanes();
