@@ -85,8 +85,6 @@ private:
 
     // On the connection's thread:
     std::vector<spi::queue_info> list(ask_channel& over, const std::vector<queue_stats>& all);
-    void find_ages(ask_channel& over, const std::vector<const queue_row*>& rows, std::vector<spi::queue_info>& made,
-                   const std::vector<std::size_t>& consumers);
     std::vector<spi::browsed> page(ask_channel& over, const std::string& queue, std::uint64_t after, std::size_t max);
     /// Which of these are still there; they are held then.
     std::vector<std::uint64_t> hold(ask_channel& over, const std::string& queue, std::vector<std::uint64_t> cursors);

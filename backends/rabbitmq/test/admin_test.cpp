@@ -95,8 +95,9 @@ protected:
         return answer_of<result<std::size_t>>(
             [&](auto done) { driver_->admin()->move("orders", to, std::move(items), done); });
     }
-    /// Takes the first ones and acknowledges them.
-    void consume(std::size_t n) {
+    /// Takes the first ones and acknowledges them. How many of them may have been delivered before.
+    std::size_t consume(std::size_t n) {
+        std::size_t again = 0;
         const auto sub = answer_of<result<std::shared_ptr<spi::subscription>>>([&](auto done) {
                              driver_->subscribe({.topology = topic_.topology, .prefetch = n, .consumer = "test"}, done);
                          }).value();
@@ -106,6 +107,7 @@ protected:
             got += batch.size();
             std::vector<spi::settlement> settled(batch.size());
             for (std::size_t i = 0; i < batch.size(); ++i) {
+                again += batch[i].redelivered ? 1 : 0;
                 settled[i].item = std::move(batch[i]);
                 settled[i].kind = spi::settlement_kind::complete;
             }
@@ -113,6 +115,7 @@ protected:
                 [&](auto done) { sub->settle(std::move(settled), done); });
         }
         (void)answer_of<error>([&](auto done) { sub->close(done); });
+        return again;
     }
     void close() {
         (void)answer_of<error>([&](auto done) { driver_->close(std::chrono::steady_clock::now() + patience(), done); });
@@ -251,6 +254,15 @@ TEST_P(rabbitmq_admin_test, lists_no_helpers) {
         names.push_back(each.name);
     EXPECT_EQ(names, (std::vector<std::string>{"orders", "orders-dlq", "others", "steps-dlq",
                                                sequenced.topology->sequencing->reader_queues.front()}));
+}
+
+TEST_P(rabbitmq_admin_test, a_list_touches_no_message) {
+    publish(0, 3);
+    const auto rows = answer_of<result<std::vector<spi::queue_info>>>([&](auto done) {
+                          driver_->admin()->list_queues(done);
+                      }).value();
+    EXPECT_EQ(rows.front().depth.ready, 3U);
+    EXPECT_EQ(consume(3), 0U) << "as if they had been delivered before";
 }
 
 TEST_P(rabbitmq_admin_test, a_shard_is_not_looked_through) {
