@@ -113,9 +113,10 @@ void consumer::give_up(std::vector<departure> some) {
     for (auto& one : some) {
         if (one.how != release_kind::ack) continue;
         if (!one.of) {
+            const auto name = name_of_copy(one.msg.id(), one.mark);
             spi::settlement done;
             done.item.msg = std::move(one.msg);
-            plan_.lost->remember(name_of_copy(done.item.msg.id(), one.mark), std::move(done));
+            plan_.lost->remember(name, std::move(done));
             continue;
         }
         // Until it is known where its copy is: should it come back, it is not to be called again.
