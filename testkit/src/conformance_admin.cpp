@@ -41,7 +41,9 @@ void lists_queues(stage& on) {
     EXPECT_EQ(found->depth.ready, 1U);
     EXPECT_EQ(found->dead_letter_queue, dead_queue_of(topic));
     EXPECT_EQ(found->dead, 3U);
-    EXPECT_TRUE(found->depth.oldest_age);
+    if (on.factory().tells_age) {
+        EXPECT_TRUE(found->depth.oldest_age);
+    }
 }
 
 void browses_in_order(stage& on) {

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "stage.hpp"
+
 namespace shove::testkit {
 namespace {
 
@@ -139,17 +141,8 @@ void crash_once(const child_arguments& told, std::unique_ptr<child_process>& oth
 
 /// Waits until nothing is there, and nothing is on a broker's own way from one queue to another.
 void wait_for_the_end(const any_broker& broker, const runtime_topic& topic, milliseconds unseen) {
-    auto empty_since = steady_time::max();
-    eventually(
-        "the rest to be handled",
-        [&] {
-            const auto depth = broker.depth(topic);
-            const auto now = std::chrono::steady_clock::now();
-            const bool empty = depth.ready + depth.in_flight + depth.delayed == 0;
-            empty_since = empty ? std::min(empty_since, now) : steady_time::max();
-            return empty && now - empty_since >= unseen;
-        },
-        patience() * 6);
+    eventually("the rest to be handled", lasting(unseen, [&] { return is_empty(broker.depth(topic)); }),
+               patience() * 6);
 }
 
 constexpr auto other_reason = " (other reason)";

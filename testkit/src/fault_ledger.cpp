@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "fault_judge.hpp"
+#include "stage.hpp"
 
 namespace shove::testkit {
 namespace {
@@ -252,17 +253,8 @@ private:
 
     /// Nothing lies anywhere, and nothing is on a broker's own way from one queue to another.
     void wait_until_empty(const any_broker& direct) const {
-        auto since = steady_time::max();
-        eventually(
-            "the rest to be handled",
-            [&] {
-                const auto depth = direct.depth(topic_);
-                const auto now = std::chrono::steady_clock::now();
-                const bool empty = depth.ready + depth.in_flight + depth.delayed == 0;
-                since = empty ? std::min(since, now) : steady_time::max();
-                return empty && now - since >= target_.unseen;
-            },
-            patience() * 3);
+        eventually("the rest to be handled", lasting(target_.unseen, [&] { return is_empty(direct.depth(topic_)); }),
+                   patience() * 3);
     }
 
     void end_workers() {

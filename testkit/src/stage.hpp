@@ -202,20 +202,6 @@ publish_options expiring(milliseconds expires_in, milliseconds delay = milliseco
 /// Whether nothing is there, in hands or on its way.
 bool is_empty(const spi::queue_depth& depth) noexcept;
 
-/// What holds only once `holds` was seen to for so long. (real time: what is not seen cannot be waited for)
-template <class Condition>
-auto lasting(std::chrono::milliseconds time, Condition holds) {
-    return [time, holds = std::move(holds), since = std::optional<std::chrono::steady_clock::time_point>()]() mutable {
-        if (!holds()) {
-            since.reset();
-            return false;
-        }
-        const auto now = std::chrono::steady_clock::now();
-        if (!since) since = now;
-        return now - *since >= time;
-    };
-}
-
 /// How long a process of its own, which cannot ask `backend_factory::unseen`, looks before it believes a queue empty.
 inline constexpr std::chrono::milliseconds child_unseen{200};
 

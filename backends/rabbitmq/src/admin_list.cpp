@@ -3,7 +3,6 @@
 
 #include "admin.hpp"
 #include "layout.hpp"
-#include "wire_in.hpp"
 
 // `admin::list_queues`. It touches no message: to look at one is to mark it as delivered before.
 
@@ -43,7 +42,7 @@ std::vector<spi::queue_info> admin::list(ask_channel& over, const std::vector<qu
         std::vector<std::string> waiting;
         for (const auto* each : row.waiting) {
             waiting.push_back(each->name);
-            counted->depth.delayed += each->ready;
+            counted->delayed += each->ready;
         }
         if (counts < most_counts && !is_subscription(*row.noted)) {
             counts += 1 + waiting.size();
@@ -54,7 +53,7 @@ std::vector<spi::queue_info> admin::list(ask_channel& over, const std::vector<qu
             }
         }
         if (!counted) continue;  // deleted meanwhile
-        made.push_back({name, counted->depth, row.dead_letter_queue, 0});
+        made.push_back({name, *counted, row.dead_letter_queue, 0});
     }
     for (auto& each : made) {
         const auto dead = std::ranges::lower_bound(made, each.dead_letter_queue, {}, &spi::queue_info::name);

@@ -21,8 +21,7 @@ committing::committing(shared_parts shared, std::shared_ptr<const copy_routes> r
       routes_(std::move(routes)),
       who_(std::move(who)),
       batch_(std::move(batch)),
-      left_(batch_.size()),
-      done_(std::move(done)) {}
+      fates_(batch_.size(), {}, std::move(done)) {}
 
 void committing::start() {
     if (std::ranges::any_of(batch_, needs_copy)) parcels_.resize(batch_.size());
@@ -64,7 +63,7 @@ std::span<const parcel> committing::copies(std::size_t index) const {
 void committing::complete(std::size_t index) {
     auto& what = batch_[index];
     if (who_->let_go(what.item.tag, release_kind::ack, shared_from_this(), index)) return;
-    if (who_->answer_later(what)) return count_down(1);
+    if (who_->answer_later(what)) return fates_.count_down(1);
     too_late(index);
 }
 
@@ -81,11 +80,7 @@ void committing::copy(std::size_t index, const std::shared_ptr<const route>& way
 void committing::copy_to_delay_queue(std::size_t index) {
     wait_for_delay_queue(shared_, *routes_, batch_[index],
                          [self = shared_from_this(), index](result<std::shared_ptr<const route>> way) {
-                             if (!way) {
-                                 std::vector<spi::failed_settlement> failed;
-                                 failed.push_back({std::move(self->batch_[index]), way.error()});
-                                 return self->count_down(1, std::move(failed));
-                             }
+                             if (!way) return self->fail(index, way.error());
                              self->copy(index, *way);
                              self->who_->flush();
                          });
@@ -98,13 +93,13 @@ void committing::release(const indices& which) {
         auto& what = batch_[index];
         if (!who_->holds(what.item.tag)) {
             if (who_->answer_later(what)) {
-                count_down(1);
+                fates_.count_down(1);
             } else {
                 too_late(index);
             }
         } else if (who_->plan().shard) {
             who_->put_back(std::move(what.item));
-            count_down(1);
+            fates_.count_down(1);
         } else {
             held.push_back(index);
             unbegun.push_back(&what.item);
@@ -123,7 +118,7 @@ void committing::release(const indices& which) {
 void committing::committed(std::size_t index) {
     const auto& what = batch_[index];
     if (what.poison_key) who_->poisoned(std::string(what.item.msg.key().value_or("")));
-    count_down(1);
+    fates_.count_down(1);
 }
 
 void committing::uncertain(std::size_t index) {
@@ -144,7 +139,9 @@ void committing::store_first(const indices& which) {
     for (const auto index : which)
         some.push_back(std::move(batch_[index]));
     auto done = [self = shared_from_this(), count = which.size()](std::vector<spi::failed_settlement> failed) {
-        self->count_down(count, std::move(failed));
+        for (auto& each : failed)
+            self->fates_.fail(std::move(each.what), std::move(each.cause));
+        self->fates_.count_down(count);
     };
     std::make_shared<copying>(shared_, routes_, who_, std::move(some), std::vector<spi::failed_settlement>(),
                               std::move(done))
@@ -152,23 +149,12 @@ void committing::store_first(const indices& which) {
 }
 
 void committing::too_late(std::size_t index) {
-    std::vector<spi::failed_settlement> failed;
-    failed.push_back({std::move(batch_[index]), channel_lost_error(routes_->place)});
-    count_down(1, std::move(failed));
+    fail(index, channel_lost_error(routes_->place));
 }
 
-void committing::count_down(std::size_t count, std::vector<spi::failed_settlement> failed) {
-    finished done;
-    std::vector<spi::failed_settlement> all;
-    {
-        const std::lock_guard lock(mutex_);
-        std::ranges::move(failed, std::back_inserter(failed_));
-        left_ -= count;
-        if (left_ > 0) return;
-        done = std::exchange(done_, nullptr);
-        all = std::move(failed_);
-    }
-    done(std::move(all));
+void committing::fail(std::size_t index, const error& cause) {
+    fates_.fail(std::move(batch_[index]), cause);
+    fates_.count_down(1);
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "settlement_fates.hpp"
 #include "subscription.hpp"
 #include "transaction.hpp"
 
@@ -16,7 +17,7 @@ namespace shove::rabbitmq_backend {
 /// until the last settlement has its fate.
 class committing final : public transaction_user, public std::enable_shared_from_this<committing> {
 public:
-    using finished = spi::callback<void(std::vector<spi::failed_settlement>)>;
+    using finished = settlement_fates::finished;
 
     /// @param batch  Not empty.
     committing(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
@@ -38,8 +39,7 @@ private:
     /// The way without transactions.
     void store_first(const indices& which);
     void too_late(std::size_t index);
-    /// So many more have their fate. May end all.
-    void count_down(std::size_t count, std::vector<spi::failed_settlement> failed = {});
+    void fail(std::size_t index, const error& cause);
 
     const shared_parts shared_;
     const std::shared_ptr<const copy_routes> routes_;
@@ -47,10 +47,7 @@ private:
     std::vector<spi::settlement> batch_;        ///< Fixed in number and place.
     std::vector<std::vector<parcel>> parcels_;  ///< By index; empty: there are no copies at all.
     const copy_marks marks_;
-    std::mutex mutex_;
-    std::vector<spi::failed_settlement> failed_;  ///< Guarded.
-    std::size_t left_;                            ///< Guarded.
-    finished done_;
+    settlement_fates fates_;
 };
 
 }  // namespace shove::rabbitmq_backend

@@ -31,9 +31,7 @@ copying::copying(shared_parts shared, std::shared_ptr<const copy_routes> routes,
       routes_(std::move(routes)),
       who_(std::move(who)),
       copies_(std::move(copies)),
-      failed_(std::move(failed)),
-      left_(copies_.size()),
-      done_(std::move(done)) {}
+      fates_(copies_.size(), std::move(failed), std::move(done)) {}
 
 void copying::outbound::add(std::size_t index, parcel copy) {
     which.push_back(index);
@@ -74,7 +72,7 @@ void copying::start() {
 void copying::keep(std::size_t index) {
     who_->keep(copies_[index], [self = shared_from_this(), index](const error& why) {
         if (why) self->fail(index, why);
-        self->count_down(1);
+        self->fates_.count_down(1);
     });
 }
 
@@ -83,7 +81,7 @@ void copying::wait_in_delay_queue(std::size_t index) {
                          [self = shared_from_this(), index](result<std::shared_ptr<const route>> way) {
                              if (!way) {
                                  self->fail(index, way.error());
-                                 return self->count_down(1);
+                                 return self->fates_.count_down(1);
                              }
                              outbound one;
                              one.add(index, self->copy(index, std::move(*way)));
@@ -102,7 +100,7 @@ void copying::publish(outbound what) {
 
 void copying::published(const std::vector<std::size_t>& which, const std::vector<spi::publish_result>& results) {
     std::vector<std::size_t> too_large;
-    std::size_t fates = 0;
+    std::size_t settled = 0;
     for (std::size_t i = 0; i < which.size();) {
         const auto index = which[i];
         error cause;
@@ -114,7 +112,7 @@ void copying::published(const std::vector<std::size_t>& which, const std::vector
             too_large.push_back(index);
             continue;
         }
-        ++fates;
+        ++settled;
         if (cause == errc::unroutable) {  // a queue is gone; the next attempt finds it, if it was made here
             shared_.waiting->forget();
             if (who_->plan().repair) who_->plan().repair();
@@ -128,7 +126,7 @@ void copying::published(const std::vector<std::size_t>& which, const std::vector
     who_->flush();
     for (const auto index : too_large)
         publish_bare(index);
-    count_down(fates);
+    fates_.count_down(settled);
 }
 
 /// Headers of another client leave no room for its story: it is dead-lettered as it came, rather than called for ever.
@@ -139,7 +137,7 @@ void copying::publish_bare(std::size_t index) {
         fail(index, error(errc::too_large, "a message of '" + routes_->place +
                                                "' has headers that leave no room for ours, and there is no dead-letter "
                                                "queue: it stays where it is"));
-        return count_down(1);
+        return fates_.count_down(1);
     }
     outbound one;
     one.add(index, copy(index, routes_->dead_letters));
@@ -155,22 +153,7 @@ void copying::stored(spi::settlement& what) {
 }
 
 void copying::fail(std::size_t index, const error& cause) {
-    const std::lock_guard lock(mutex_);
-    failed_.push_back({std::move(copies_[index]), cause});
-}
-
-void copying::count_down(std::size_t count) {
-    if (count == 0) return;
-    finished done;
-    std::vector<spi::failed_settlement> failed;
-    {
-        const std::lock_guard lock(mutex_);
-        left_ -= count;
-        if (left_ > 0) return;
-        done = std::exchange(done_, nullptr);
-        failed = std::move(failed_);
-    }
-    done(std::move(failed));
+    fates_.fail(std::move(copies_[index]), cause);
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "handled_before.hpp"
+#include "settlement_fates.hpp"
 #include "subscription.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -17,7 +18,7 @@ error channel_lost_error(const std::string& place);
 /// one has its fate.
 class copying : public std::enable_shared_from_this<copying> {
 public:
-    using finished = spi::callback<void(std::vector<spi::failed_settlement>)>;
+    using finished = settlement_fates::finished;
 
     /// @param failed  What of the batch has failed already.
     copying(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
@@ -40,18 +41,13 @@ private:
     /// The copy is stored: lets the original go.
     void stored(spi::settlement& what);
     void fail(std::size_t index, const error& cause);
-    /// So many more have their fate. May end all.
-    void count_down(std::size_t count);
 
     const shared_parts shared_;
     const std::shared_ptr<const copy_routes> routes_;
     const std::shared_ptr<consumer> who_;
     std::vector<spi::settlement> copies_;  ///< Fixed in number and place.
-    std::mutex mutex_;
-    std::vector<spi::failed_settlement> failed_;  ///< Guarded.
-    std::size_t left_;                            ///< Guarded.
+    settlement_fates fates_;
     const copy_marks marks_;
-    finished done_;
 };
 
 }  // namespace shove::rabbitmq_backend

@@ -209,10 +209,10 @@ void driver::count(const std::string& queue, queue_list all, spi::callback<void(
         const auto share = [&] { return share_of(queue); };
         const auto told = measure(over, queue, waiting, find_queue(all, queue), share, clock_->wall());
         if (!told) return (*answer)(missing(queue));
-        const bool empty = told->depth.ready + told->depth.in_flight + told->depth.delayed == 0;
+        const bool empty = told->ready + told->in_flight + told->delayed == 0;
         const bool hides = settings_->queues == rabbitmq::queue_type::quorum && !waiting.empty();
         if (empty && hides && !again) return count(queue, all, std::move(*answer), true);
-        (*answer)(told->depth);
+        (*answer)(*told);
     };
     job.fail = [answer](const error& why) { (*answer)(why); };
     shared_.asking->post(std::move(job));

@@ -19,12 +19,6 @@ struct own_share {
     std::size_t consumers = 0;
 };
 
-/// A queue's counts, and its consumers of all processes.
-struct measured {
-    spi::queue_depth depth;
-    std::size_t consumers = 0;
-};
-
 /// Counts a queue. Ready and delayed messages are as the server has them now. In flight are those of this process;
 /// where the queue has other consumers, too, there may be more, and the broker's note is taken if it says so. Such
 /// notes lag by up to 5 s, which is why they are not believed where nobody else consumes: messages would be in flight
@@ -35,10 +29,11 @@ struct measured {
 /// @param waiting  The queues in which messages wait for this one.
 /// @param noted    The broker's notes; null: none.
 /// @return  Nothing: there is no such queue.
-std::optional<measured> measure(ask_channel& over, const std::string& queue, std::span<const std::string> waiting,
-                                const queue_stats* noted, const std::function<own_share()>& own, wall_time now);
+std::optional<spi::queue_depth> measure(ask_channel& over, const std::string& queue,
+                                        std::span<const std::string> waiting, const queue_stats* noted,
+                                        const std::function<own_share()>& own, wall_time now);
 
 /// The same of the notes alone.
-measured measure(const queue_stats& noted, own_share own, wall_time now);
+spi::queue_depth measure(const queue_stats& noted, own_share own, wall_time now);
 
 }  // namespace shove::rabbitmq_backend

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -144,12 +142,8 @@ kill_report kill_copying_workers(const backend_factory& of, std::size_t messages
         const auto goal = calls() + 20 + random() % 200;
         const std::chrono::microseconds then(random() % 3'000);
         // What a worker has just got is for a moment in no count, either: it is the end when that lasts.
-        auto empty_since = std::chrono::steady_clock::time_point::max();
-        eventually("its work, or the end", [&] {
-            const auto now = std::chrono::steady_clock::now();
-            empty_since = left() == 0 ? std::min(empty_since, now) : std::chrono::steady_clock::time_point::max();
-            return calls() > goal || (empty_since < now && now - empty_since >= 1s);
-        });
+        auto ended = lasting(1s, [&] { return left() == 0; });
+        eventually("its work, or the end", [&] { return calls() > goal || ended(); });
         until(std::chrono::steady_clock::now() + then);
         worker.kill();
         ++report.kills;

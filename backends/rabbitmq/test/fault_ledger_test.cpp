@@ -33,8 +33,6 @@ fault_plan small(bool sequenced) {
     made.messages = 3'000;
     made.broker_kills = 1;
     made.sequenced = sequenced;
-    // On a busy machine taking a shard over may last about a second: with a cut each second it goes on, but at a crawl.
-    if (sequenced) made.cut_every = 3s;
     return with_seed(made);
 }
 

@@ -12,8 +12,8 @@ namespace {
 /// that a steady stream of single messages needs none.
 constexpr auto spin_time = std::chrono::microseconds(20);
 
-/// A power of two.
-constexpr unsigned most_spins_left_out = 6;
+/// In so many doublings an idle worker comes to spin in one idle moment of 64 only.
+constexpr unsigned most_doublings = 6;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ std::shared_ptr<runnable> worker_pool::next() {
 /// Where work comes too seldom for it, only every so many idle moments is spun in, to see whether that has changed.
 /// With the lock held.
 bool worker_pool::pays_to_spin() {
-    if (++unspun_ < 1U << std::min(futile_spins_, most_spins_left_out)) return false;
+    if (++unspun_ < 1U << std::min(futile_spins_, most_doublings)) return false;
     unspun_ = 0;
     return true;
 }

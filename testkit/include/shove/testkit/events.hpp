@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,6 +31,20 @@ public:
 /// Throws `impatience` after `limit`.
 /// @param what  Said in the error.
 void eventually(std::string_view what, const std::function<bool()>& condition, milliseconds limit = patience());
+
+/// What holds only once `holds` was seen to for so long. (real time: what is not seen cannot be waited for)
+template <class Condition>
+auto lasting(std::chrono::milliseconds time, Condition holds) {
+    return [time, holds = std::move(holds), since = std::optional<std::chrono::steady_clock::time_point>()]() mutable {
+        if (!holds()) {
+            since.reset();
+            return false;
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (!since) since = now;
+        return now - *since >= time;
+    };
+}
 
 /// Waits until the machine's steady clock shows `when`: for tests whose matter is time itself.
 void until(steady_time when);
