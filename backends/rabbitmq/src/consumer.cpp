@@ -10,6 +10,12 @@
 #include "wire_in.hpp"
 
 namespace shove::rabbitmq_backend {
+namespace {
+
+/// A frame of acknowledgements costs the server more than what it settles: a few wait so long for others.
+constexpr std::chrono::milliseconds gathering_time{2};
+
+}  // namespace
 
 consumer::consumer(const std::shared_ptr<intake>& on, consumer_plan plan, started done)
     : intake_(on), plan_(std::move(plan)), started_(std::move(done)) {}
@@ -81,10 +87,30 @@ bool consumer::let_go(std::uint64_t tag, release_kind how, std::shared_ptr<trans
     const auto at = handed_.find(tag);
     if (at == handed_.end()) return false;
     if (ledger_ && !plan_.transactional) ledger_->drop(at->second);
+    if (how == release_kind::requeue) {
+        ops_due_ = {};
+    } else if (ops_.empty()) {
+        ops_due_ = std::chrono::steady_clock::now() + gathering_time;
+        alarm_set_ = false;
+    }
     ops_.push_back({tag, how, std::move(at->second), take_mark(tag), std::move(of), index});
     if (how == release_kind::requeue && !receiving_) wanted_ = false;
     handed_.erase(at);
     return true;
+}
+
+bool consumer::may_gather() const {
+    const auto many = std::max(plan_.prefetch / 4, 1);
+    return !plan_.transactional && wanted_ && !departing_ && ops_.size() < static_cast<std::size_t>(many);
+}
+
+void consumer::flush_soon() {
+    {
+        const std::lock_guard lock(mutex_);
+        const bool known = std::exchange(alarm_set_, true);
+        if (known && may_gather() && std::chrono::steady_clock::now() < ops_due_) return;
+    }
+    flush();
 }
 
 bool consumer::holds(std::uint64_t tag) const {
@@ -286,7 +312,9 @@ void consumer::send_ops(connection& on) {
     std::vector<departure> ops;
     {
         const std::lock_guard lock(mutex_);
-        ops = take_ops();
+        const bool later = !ops_.empty() && may_gather() && std::chrono::steady_clock::now() < ops_due_;
+        send_at_ = later ? ops_due_ : steady_time::max();
+        if (!later) ops = take_ops();
     }
     if (ops.empty()) return;
     const corked packets(on);

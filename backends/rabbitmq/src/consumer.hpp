@@ -75,6 +75,8 @@ public:
     void flush() {
         if (const auto on = intake_.lock()) on->wake();
     }
+    /// As `flush`; but where only acknowledgements are to be sent, a few of them may wait for more.
+    void flush_soon();
     void leave(spi::callback<void(error)> done);
     // Of a shard:
     /// A message that nobody has begun is this consumer's to hand out again.
@@ -95,7 +97,8 @@ private:
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
-    steady_time due() const override { return due_; }
+    steady_time due() const override { return std::min(due_, send_at_); }
+    std::size_t prefetch() const noexcept override { return plan_.prefetch; }
     void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error& why) override;
     std::optional<steady_time> refused(const error& why) override;
@@ -127,6 +130,8 @@ private:
     /// Leaves as soon as all that nobody has begun is given back.
     void depart_when_done(const connection& on);
     void send_ops(connection& on);
+    /// Whether there is little to send, and nothing that is urgent. With the lock held.
+    bool may_gather() const;
     void send_releases(connection& on, const std::vector<departure>& which);
     // With transactions:
     void select_transactions(connection& on);
@@ -169,6 +174,8 @@ private:
     std::deque<spi::delivery> ready_;
     std::unordered_map<std::uint64_t, message> handed_;  ///< By tag: given to the engine, not settled.
     std::vector<departure> ops_;
+    steady_time ops_due_ = steady_time::max();               ///< When they are sent, though they are few.
+    bool alarm_set_ = false;                                 ///< The connection's thread knows of that.
     std::size_t committing_ = 0;                             ///< In the transaction that is under way.
     std::unordered_map<std::uint64_t, std::int64_t> marks_;  ///< By tag: of copies, until they are settled.
     receive_done receiving_;
@@ -208,8 +215,9 @@ private:
     std::vector<spi::delivery> unclear_;  ///< Delivered before, by whom is not known.
     bool cancelled_ = false;              ///< By the server.
     arrival_times times_;
-    steady_time due_ = steady_time::max();  ///< When `heed_timeout` has something to do.
-    bool giving_way_ = false;               ///< What is in hand goes back; then comes a new channel.
+    steady_time due_ = steady_time::max();      ///< When `heed_timeout` has something to do.
+    steady_time send_at_ = steady_time::max();  ///< When acknowledgements that wait for more are sent.
+    bool giving_way_ = false;                   ///< What is in hand goes back; then comes a new channel.
     /// Of a shard, after a change of channels: what is in hand and was not given again yet, by tag, with its
     /// `record_id`.
     std::map<std::uint64_t, std::string> awaited_;

@@ -63,6 +63,7 @@ void intake::frame(connection& on, amqp_frame_t& what) {
         who->what->lost(error(errc::connection_lost, "RabbitMQ closed the channel of a consumer: " + why.text), why.at);
         who->next_try = std::chrono::steady_clock::now();
     } else if (who != members_.end()) {
+        if (what.frame_type == AMQP_FRAME_HEADER) ++who->deliveries;
         who->what->frame(on, what);
     } else {
         on.forget_frames(channel);
@@ -70,6 +71,7 @@ void intake::frame(connection& on, amqp_frame_t& what) {
 }
 
 void intake::work(connection& on) {
+    note_pace();
     take_new();
     if (blocked_) return;  // whoever asked would wait for an answer that does not come, and give the connection up
     const auto now = std::chrono::steady_clock::now();
@@ -81,6 +83,18 @@ void intake::work(connection& on) {
         }
     }
     remove(&on);
+}
+
+void intake::note_pace() {
+    std::size_t all = 0;
+    bool near_limit = false;
+    for (auto& who : members_) {
+        all += who.deliveries;
+        const auto limit = who.what->prefetch();
+        near_limit = near_limit || (limit > 0 && 2 * who.deliveries >= limit);
+        who.deliveries = 0;
+    }
+    if (all > 0) pace_.read(all, near_limit, std::chrono::steady_clock::now());
 }
 
 /// One whose channel goes thereby tries again a little later, and the others are not disturbed.

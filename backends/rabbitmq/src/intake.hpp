@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "link.hpp"
+#include "read_pace.hpp"
 
 namespace shove::rabbitmq_backend {
 
@@ -23,6 +24,8 @@ public:
     virtual void work(connection& on) = 0;
     /// When `work` is to be called at the latest.
     virtual steady_time due() const { return steady_time::max(); }
+    /// How many deliveries the server sends ahead; 0: as many as there are.
+    virtual std::size_t prefetch() const noexcept { return 0; }
     /// The channel is gone; by itself or with the connection.
     /// @param at  The method that the server would not carry out, where it says so; else 0.
     virtual void lost(const error& why, amqp_method_number_t at) = 0;
@@ -56,16 +59,19 @@ private:
     struct member {
         std::shared_ptr<intake_channel> what;
         steady_time next_try{};
+        std::size_t deliveries = 0;  ///< Of the last read.
     };
 
     void connected(connection& on) override;
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
     std::optional<steady_time> due() const override;
+    steady_time next_read() const override { return pace_.next(); }
     void lost(const error& why) override;
     void waiting(const error& why) override;
     void ended() override;
     void blocked(const std::string& reason) override { blocked_ = !reason.empty(); }
+    void note_pace();
     void take_new();
     void attach(connection& on, member& who);
     void work_on(connection& on, member& who);
@@ -76,6 +82,7 @@ private:
     std::size_t count_ = 0;                                 ///< Guarded by `mutex_`.
     std::vector<member> members_;                           ///< The thread's own.
     bool blocked_ = false;                                  ///< The thread's own: the server reads nothing now.
+    read_pace pace_;                                        ///< The thread's own.
     link link_;
 };
 

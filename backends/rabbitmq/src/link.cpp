@@ -132,7 +132,7 @@ void link::serve(connection& on) {
             if (last) break;
             readable = false;
             if (on.has_input() || stopping_) continue;
-            readable = wait(on.descriptor(), user_.due());
+            readable = wait_for(on);
         }
     } catch (const channel_failed& failed) {  // nobody's own: begin anew
         throw connection_failed{failed.cause};
@@ -161,14 +161,20 @@ void link::read(connection& on) {
     }
 }
 
+bool link::wait_for(connection& on) {
+    const auto next = user_.next_read();
+    const auto due = user_.due();
+    if (next <= std::chrono::steady_clock::now()) return wait(on.descriptor(), due);
+    wait(-1, due ? std::min(*due, next) : next);
+    return std::chrono::steady_clock::now() >= next;
+}
+
 bool link::wait(int descriptor, std::optional<steady_time> until) noexcept {
-    auto patience = longest_sleep;
-    if (until) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - std::chrono::steady_clock::now());
-        patience = std::clamp(left, std::chrono::milliseconds(0), longest_sleep);
-    }
+    std::chrono::nanoseconds patience = longest_sleep;
+    if (until) patience = std::clamp<std::chrono::nanoseconds>(*until - std::chrono::steady_clock::now(), {}, patience);
+    const timespec left{0, patience.count()};  // below a second
     std::array<pollfd, 2> both{pollfd{bell_, POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
-    ::poll(both.data(), descriptor < 0 ? 1 : 2, static_cast<int>(patience.count()));
+    ::ppoll(both.data(), descriptor < 0 ? 1 : 2, &left, nullptr);
     if ((both[0].revents & POLLIN) != 0) {
         std::uint64_t times = 0;
         [[maybe_unused]] const auto got = ::read(bell_, &times, sizeof times);

@@ -30,6 +30,8 @@ public:
     virtual void work(connection& on) = 0;
     /// When `work` or, without a connection, `waiting` is to be called at the latest.
     virtual std::optional<steady_time> due() const { return std::nullopt; }
+    /// Nothing is read before: more comes together then. In the past: at once.
+    virtual steady_time next_read() const { return {}; }
     /// The connection is gone, and what was under way with it. Also called at the end of one that was closed.
     virtual void lost(const error& why) = 0;
     /// There is no connection; called when one could not be had, at `due`, and after `link::wake`.
@@ -73,6 +75,8 @@ private:
     void read(connection& on);
     /// True: there is something to be read, or the connection has failed.
     bool wait(int descriptor, std::optional<steady_time> until) noexcept;
+    /// As `wait`, for what comes over the connection.
+    bool wait_for(connection& on);
     std::unique_ptr<connection> dial();
     /// Waits before the next attempt, longer each time.
     void back_off(unsigned failures, const error& why);

@@ -63,7 +63,7 @@ void subscription::settle(std::vector<spi::settlement> batch,
         if (who_->answer_later(what)) continue;
         failed.push_back({std::move(what), channel_lost_error(routes_->place)});
     }
-    who_->flush();
+    who_->flush_soon();
     auto rest = [shared = shared_, routes = routes_, who = who_, copies = std::move(copies), failed = std::move(failed),
                  done = std::move(done)]() mutable {
         if (copies.empty()) return done(std::move(failed));
