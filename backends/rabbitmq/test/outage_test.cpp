@@ -109,7 +109,7 @@ TEST(rabbitmq_outage, a_call_beyond_the_patience_of_the_server_is_not_repeated_f
     testkit::eventually("both to be done", [&] { return group.stats(site::queue()).acked >= 2; });
     here.wait_for({.ready = 0, .unacknowledged = 0, .consumers = 1});
     EXPECT_TRUE(group.stop(10s).clean());
-    EXPECT_LE(calls.value(), 3U);
+    EXPECT_LE(calls.value(), 4U) << "more than one call more of each";
 }
 
 /// The same of a sequenced topic.
