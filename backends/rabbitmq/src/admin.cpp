@@ -106,7 +106,7 @@ void admin::say_looked_at(const viewing& what) {
     const auto written = std::make_shared<std::promise<void>>();
     const auto notes = std::make_shared<crash_notes>(nullptr, with_.publishing, what.queue());
     auto waiting = written->get_future();
-    notes->give_back(what.seen(), [written] { written->set_value(); });
+    notes->give_back({.innocent = what.seen()}, patience, [written] { written->set_value(); });
     waiting.wait_for(patience);
 }
 

@@ -76,16 +76,10 @@ void consumer::cancel_receive() {
 
 bool consumer::let_go(std::uint64_t tag, release_kind how, std::shared_ptr<transaction_user> of, std::size_t index) {
     const std::lock_guard lock(mutex_);
-    if (!alone_.empty()) {
-        const auto ran = alone_.find(tag);
-        if (ran != alone_.end()) {
-            plan_.notes->ended(ran->second);
-            alone_.erase(ran);
-        }
-    }
-    if (!suspects_.empty()) suspects_.erase(tag);
     const auto at = handed_.find(tag);
     if (at == handed_.end()) return false;
+    const bool suspect = !suspects_.empty() && suspects_.erase(tag) > 0;
+    if (suspect && plan_.notes && how == release_kind::ack) plan_.notes->ended(record_id(at->second));
     if (ledger_ && !plan_.transactional) ledger_->drop(at->second);
     if (how == release_kind::requeue) {
         ops_due_ = {};
@@ -122,6 +116,7 @@ void consumer::leave(spi::callback<void(error)> done) {
     receive_done waiting;
     started never;
     std::shared_ptr<shard_ledger> book;
+    std::vector<spi::delivery> withheld;
     bool in_order = false;
     {
         const std::lock_guard lock(mutex_);
@@ -133,6 +128,7 @@ void consumer::leave(spi::callback<void(error)> done) {
             waiting = std::exchange(receiving_, nullptr);
             never = std::exchange(started_, nullptr);
             book = ledger_;
+            withheld.swap(withheld_);
             in_order = handed_.empty();
         }
     }
@@ -141,7 +137,7 @@ void consumer::leave(spi::callback<void(error)> done) {
     if (never) never(error(errc::cancelled));
     if (!plan_.shard) return flush();  // see depart_when_done
     if (!book) return depart();
-    book->leave(in_order, [self = shared_from_this()] { self->depart(); });
+    book->leave(in_order, std::move(withheld), [self = shared_from_this()] { self->depart(); });
 }
 
 void consumer::depart() {
@@ -161,7 +157,8 @@ void consumer::depart_when_done(const connection& on) {
 
 std::size_t consumer::unsettled() const {
     const std::lock_guard lock(mutex_);
-    return ready_.size() + handed_.size() + ops_.size() + committing_;
+    const auto waiting = doubts_.size() + taking_.size() + judged_.size() + withheld_.size();
+    return ready_.size() + waiting + handed_.size() + ops_.size() + committing_;
 }
 
 // --- on the connection's thread -----------------------------------------------------------------------
@@ -172,30 +169,41 @@ bool consumer::leaving() const {
     return (leaving_ && !commits && awaited_.empty()) || (departing_ && !attached_);
 }
 
-/// All that the engine has not got. With the lock held.
+steady_time consumer::due() const {
+    const std::lock_guard lock(mutex_);
+    const auto doubts_due = telling_ == 0 ? doubts_.due() : steady_time::max();
+    return std::min({due_, doubts_due, withheld_.empty() ? steady_time::max() : withheld_until_});
+}
+
+/// All that the engine has not got, and of which is known what to say. With the lock held.
 void consumer::take_all(std::deque<spi::delivery>& into) {
     into.swap(ready_);
-    std::ranges::move(std::exchange(arrived_, {}), std::back_inserter(into));
-    for (auto* some : {&unclear_, &looked_up_, &judged_}) {
-        for (auto& item : *some) {
-            suspects_.emplace(item.tag, 1);  // whoever gets it looks it up
-            into.push_back(std::move(item));
-        }
-        some->clear();
-    }
+    for (auto* some : {&arrived_, &taking_, &judged_})
+        std::ranges::move(std::exchange(*some, {}), std::back_inserter(into));
 }
 
 void consumer::follow_demand(connection& on) {
     bool wanted = false;
     std::deque<spi::delivery> unwanted;
+    std::vector<spi::delivery> unclear;
+    farewell what;
     {
         const std::lock_guard lock(mutex_);
         wanted = wanted_ && !giving_way_;
-        if (!wanted) take_all(unwanted);
+        if (!wanted) {
+            take_all(unwanted);
+            what.missed = doubts_.missed();
+            unclear = doubts_.take_all();
+        }
         for (const auto& item : unwanted)
             handed_.emplace(item.tag, item.msg);
+        for (const auto& item : unclear) {
+            handed_.emplace(item.tag, item.msg);
+            suspects_.emplace(item.tag, 1);  // should the channel go meanwhile
+        }
     }
     if (wanted != consuming_) wanted ? resume(on) : pause(on);
+    if (!unclear.empty()) note_first(what, [this, unclear = std::move(unclear)] { requeue(unclear); });
     if (unwanted.empty()) return;
     give_back({std::make_move_iterator(unwanted.begin()), std::make_move_iterator(unwanted.end())}, [] {});
 }
@@ -259,12 +267,15 @@ void consumer::delivered() {
     }
     if (is_known(item, mark)) return arrived_.pop_back();
     if (!plan_.notes) return;
-    unclear_.push_back(std::move(item));
+    {
+        const std::lock_guard lock(mutex_);
+        doubts_.add(std::move(item), std::max(std::chrono::steady_clock::now() + grace, calm_at_));
+    }
     arrived_.pop_back();
 }
 
 void consumer::work(connection& on) {
-    look_up_unclear();
+    if (plan_.notes) clear_doubts();
     if (plan_.shard) {
         admit();
     } else if (!transaction_.under_way()) {  // the server takes nothing else meanwhile
@@ -296,7 +307,7 @@ void consumer::hand_over() {
     std::vector<spi::delivery> batch;
     {
         const std::lock_guard lock(mutex_);
-        if (!plan_.shard || open_) {
+        if (!plan_.shard || admits_) {
             std::ranges::move(arrived_, std::back_inserter(ready_));
             arrived_.clear();
         }

@@ -10,12 +10,14 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ack_window.hpp"
 #include "arrival_times.hpp"
 #include "assembler.hpp"
 #include "crash_notes.hpp"
+#include "doubts.hpp"
 #include "handled_before.hpp"
 #include "intake.hpp"
 #include "lost_and_found.hpp"
@@ -97,7 +99,7 @@ private:
     amqp_channel_t number() const noexcept override { return channel_; }
     void frame(connection& on, amqp_frame_t& what) override;
     void work(connection& on) override;
-    steady_time due() const override { return std::min(due_, send_at_); }
+    steady_time due() const override;
     std::size_t prefetch() const noexcept override { return plan_.prefetch; }
     void lost(const error& why, amqp_method_number_t at) override;
     void unreachable(const error& why) override;
@@ -116,13 +118,25 @@ private:
     /// Whether the message's call goes on, or has ended meanwhile: then it is settled by that.
     bool is_known(const spi::delivery& item, std::int64_t mark);
     bool apply(std::uint64_t tag, spi::settlement& how);
+    void return_known(std::uint64_t tag);
     void hand_over();
     /// What was delivered before, and is not known here, waits for the notes.
-    void look_up_unclear();
-    void notes_read(std::uint64_t epoch, const crash_notes::findings& found);
-    void judge(spi::delivery& item, const crash_notes::findings& found);
+    void clear_doubts();
+    void notes_read(std::uint64_t epoch, const std::optional<findings>& found);
+    void taken(std::uint64_t epoch);
+    /// A message came back while its call ran, or thereafter.
+    void known_again(std::uint64_t tag, const message& msg);
+    /// Puts a message to what is said of those that go back. With the lock held.
+    void add_to(farewell& what, std::uint64_t tag, const message& msg) const;
+    /// Of all that went with the channel. With the lock held.
+    farewell lost_ones(const std::vector<departure>& unsent) const;
+    void say_lost(const farewell& what);
+    /// Calls `done` when that is written down, or cannot be. This consumer lives until then.
+    void note_first(const farewell& what, unique_function<void()> done);
+    void requeue(const std::vector<spi::delivery>& items);
     /// Of a shard: what came before its state is known waits; what comes then is told of it.
     void admit();
+    std::vector<spi::delivery> admitted(const shard_ledger& book);
     void open_ledger();
     void ledger_heard(std::uint64_t which, const error& why);
     std::shared_ptr<shard_ledger> ledger() const;
@@ -155,7 +169,6 @@ private:
     void change_channel(connection& on);
     /// It is one of those that were given back so.
     void returned(const spi::delivery& item);
-    void leave_shard(connection& on, const error& why);
     void tell(const error& why);
     /// What can be sent now of what was decided: the rest is on its way back. With the lock held.
     std::vector<departure> take_ops();
@@ -187,10 +200,17 @@ private:
     bool leaving_ = false;
     spi::callback<void(error)> left_;
     std::size_t giving_back_ = 0;                                ///< Notes of it under way.
-    std::vector<spi::delivery> looked_up_;                       ///< Wait for notes that are being read.
-    std::vector<spi::delivery> judged_;                          ///< Their notes are read.
+    std::size_t telling_ = 0;                                    ///< Notes of what was lost, under way.
+    doubts doubts_;                                              ///< Delivered before, by whom is not known.
+    std::vector<spi::delivery> taking_;                          ///< Cleared, once that is taken away from the notes.
+    std::vector<spi::delivery> judged_;                          ///< To be handed out.
     std::unordered_map<std::uint64_t, std::uint32_t> suspects_;  ///< Crashes by tag.
-    std::unordered_map<std::uint64_t, std::string> alone_;       ///< By tag: runs alone, and that is written down.
+    std::unordered_map<std::string, std::uint32_t> counted_;     ///< Suspects that were lost, by `record_id`.
+    std::vector<std::string> known_again_;                       ///< To be taken away from the notes.
+    /// Of a shard: perhaps a process died over them, and what is behind them in their keys.
+    std::vector<spi::delivery> withheld_;
+    std::unordered_set<std::string> withheld_keys_;
+    steady_time withheld_until_ = steady_time::max();
     std::shared_ptr<shard_ledger> ledger_;
     std::uint64_t ledgers_ = 0;  ///< Rises with each.
     bool open_ = false;          ///< The ledger is read.
@@ -212,8 +232,9 @@ private:
     std::string exchange_;
     std::string routing_key_;
     std::vector<spi::delivery> arrived_;
-    std::vector<spi::delivery> unclear_;  ///< Delivered before, by whom is not known.
-    bool cancelled_ = false;              ///< By the server.
+    bool admits_ = false;     ///< What has arrived of a shard is told of its state.
+    bool cancelled_ = false;  ///< By the server.
+    steady_time calm_at_{};   ///< After a cut: by then all who felt it are back.
     arrival_times times_;
     steady_time due_ = steady_time::max();      ///< When `heed_timeout` has something to do.
     steady_time send_at_ = steady_time::max();  ///< When acknowledgements that wait for more are sent.

@@ -7,6 +7,13 @@
 // process that died over them.
 
 namespace shove::rabbitmq_backend {
+namespace {
+
+/// A message that is given back waits for its note; one that is lost does not.
+constexpr std::chrono::seconds patience_with_returns{10};
+constexpr std::chrono::seconds patience_with_losses{60};
+
+}  // namespace
 
 void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
     std::shared_ptr<shard_ledger> book;
@@ -18,7 +25,6 @@ void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
         if (at != handed_.end()) msg = at->second;
         if (open_) book = ledger_;
         if (const auto known = suspects_.find(tag); known != suspects_.end()) crashes = known->second;
-        if (msg && plan_.notes) alone_[tag] = record_id(msg);
     }
     if (msg && plan_.notes) return plan_.notes->alone(record_id(msg), crashes, std::move(done));
     if (!msg || !book) return done({});
@@ -26,28 +32,35 @@ void consumer::isolate(std::uint64_t tag, spi::callback<void(error)> done) {
 }
 
 void consumer::give_back(std::vector<spi::delivery> items, unique_function<void()> done) {
-    std::vector<std::uint64_t> tags;
     std::vector<const spi::delivery*> unbegun;
-    for (const auto& item : items) {
-        tags.push_back(item.tag);
+    unbegun.reserve(items.size());
+    for (const auto& item : items)
         unbegun.push_back(&item);
-    }
-    say_unbegun(unbegun, [self = shared_from_this(), tags = std::move(tags), done = std::move(done)]() mutable {
-        for (const auto tag : tags)
-            self->let_go(tag, release_kind::requeue);
-        self->flush();
+    say_unbegun(unbegun, [this, items = std::move(items), done = std::move(done)]() mutable {
+        requeue(items);
         done();
     });
 }
 
+void consumer::requeue(const std::vector<spi::delivery>& items) {
+    for (const auto& item : items)
+        let_go(item.tag, release_kind::requeue);
+    flush();
+}
+
 void consumer::say_unbegun(const std::vector<const spi::delivery*>& items, unique_function<void()> done) {
-    std::vector<std::string> ids;
+    farewell what;
     {
         const std::lock_guard lock(mutex_);
-        for (const auto* item : items) {
-            // A suspect stays one: it is nothing new to anybody.
-            if (!suspects_.contains(item->tag)) ids.push_back(record_id(item->msg));
-        }
+        for (const auto* item : items)
+            add_to(what, item->tag, item->msg);
+    }
+    note_first(what, std::move(done));
+}
+
+void consumer::note_first(const farewell& what, unique_function<void()> done) {
+    {
+        const std::lock_guard lock(mutex_);
         ++giving_back_;
     }
     auto go = [self = shared_from_this(), done = std::move(done)]() mutable {
@@ -58,8 +71,52 @@ void consumer::say_unbegun(const std::vector<const spi::delivery*>& items, uniqu
         }
         self->flush();
     };
-    if (!plan_.notes || ids.empty()) return go();
-    plan_.notes->give_back(ids, std::move(go));
+    if (!plan_.notes || what.empty()) return go();
+    plan_.notes->give_back(what, patience_with_returns, std::move(go));
+}
+
+void consumer::add_to(farewell& what, std::uint64_t tag, const message& msg) const {
+    const auto at = suspects_.find(tag);
+    if (at == suspects_.end()) {
+        what.innocent.push_back(record_id(msg));
+    } else {
+        what.suspects.emplace_back(record_id(msg), at->second);
+    }
+}
+
+farewell consumer::lost_ones(const std::vector<departure>& unsent) const {
+    farewell what;
+    for (const auto& [tag, msg] : handed_)
+        add_to(what, tag, msg);
+    for (const auto& item : ready_)
+        add_to(what, item.tag, item.msg);
+    for (const auto* some : {&arrived_, &taking_, &judged_}) {
+        for (const auto& item : *some)
+            add_to(what, item.tag, item.msg);
+    }
+    for (const auto& one : unsent)
+        add_to(what, one.tag, one.msg);
+    what.missed = doubts_.missed();
+    return what;
+}
+
+/// Nobody is to suspect what this process had: it lives.
+void consumer::say_lost(const farewell& what) {
+    {
+        const std::lock_guard lock(mutex_);
+        counted_.clear();
+        counted_.insert(what.suspects.begin(), what.suspects.end());
+        ++telling_;
+    }
+    plan_.notes->give_back(what, patience_with_losses, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        {
+            const std::lock_guard lock(self->mutex_);
+            --self->telling_;
+        }
+        self->flush();
+    });
 }
 
 bool consumer::answer_later(spi::settlement& how) {
@@ -101,10 +158,7 @@ bool consumer::is_known(const spi::delivery& item, std::int64_t mark) {
     if (!plan_.lost || plan_.lost->empty()) return false;
     const auto name = name_of_copy(item.msg.id(), mark);
     if (auto answer = plan_.lost->answer_for(name)) {
-        {
-            const std::lock_guard lock(mutex_);
-            handed_.emplace(item.tag, item.msg);
-        }
+        known_again(item.tag, item.msg);
         if (apply(item.tag, *answer)) return true;
         const std::lock_guard lock(mutex_);
         handed_.erase(item.tag);
@@ -116,66 +170,93 @@ bool consumer::is_known(const spi::delivery& item, std::int64_t mark) {
     };
     if (plan_.shard) return false;
     if (!plan_.lost->came_back(name, std::move(settle))) return false;
-    const std::lock_guard lock(mutex_);
-    handed_.emplace(item.tag, item.msg);
+    known_again(item.tag, item.msg);
     return true;
+}
+
+void consumer::known_again(std::uint64_t tag, const message& msg) {
+    const std::lock_guard lock(mutex_);
+    handed_.emplace(tag, msg);
+    if (!plan_.notes) return;
+    auto id = record_id(msg);
+    const auto counted = counted_.find(id);
+    if (counted == counted_.end()) return known_again_.push_back(std::move(id));
+    suspects_[tag] = counted->second;
+    counted_.erase(counted);
 }
 
 /// Settles a message that came back by what its call has said.
 bool consumer::apply(std::uint64_t tag, spi::settlement& how) {
     how.item.tag = tag;
-    if (how.kind == spi::settlement_kind::complete || how.kind == spi::settlement_kind::release) {
-        const bool done =
-            let_go(tag, how.kind == spi::settlement_kind::complete ? release_kind::ack : release_kind::requeue);
-        flush();
-        return done;
-    }
-    // A retry or a dead letter: better handled once more than copied twice.
-    let_go(tag, release_kind::requeue);
+    const bool done = how.kind == spi::settlement_kind::complete;
+    if (!done) return_known(tag);
+    const bool gone = let_go(tag, done ? release_kind::ack : release_kind::requeue);
     flush();
-    return true;
+    // A retry or a dead letter: better handled once more than copied twice.
+    return gone || !(done || how.kind == spi::settlement_kind::release);
 }
 
-void consumer::look_up_unclear() {
-    bool ask = false;
-    std::vector<spi::delivery> judged;
+void consumer::return_known(std::uint64_t tag) {
+    farewell what;
     {
         const std::lock_guard lock(mutex_);
-        judged.swap(judged_);
-        ask = looked_up_.empty() && !unclear_.empty();
-        if (ask) looked_up_.swap(unclear_);
+        const auto at = handed_.find(tag);
+        if (!plan_.notes || at == handed_.end()) return;
+        std::erase(known_again_, record_id(at->second));
+        add_to(what, tag, at->second);
     }
-    std::ranges::move(judged, std::back_inserter(arrived_));
-    if (!ask) return;
-    plan_.notes->read([weak = weak_from_this(), epoch = epoch_](const crash_notes::findings& found) {
+    plan_.notes->give_back(what, patience_with_returns, [] {});
+}
+
+void consumer::clear_doubts() {
+    std::vector<std::string> known;
+    bool read = false;
+    {
+        const std::lock_guard lock(mutex_);
+        std::ranges::move(judged_, std::back_inserter(arrived_));
+        judged_.clear();
+        // Its own notes come first.
+        if (telling_ > 0 || (doubts_.size() == 0 && known_again_.empty())) return;
+        known.swap(known_again_);
+        read = doubts_.begin(std::chrono::steady_clock::now());
+    }
+    if (!known.empty()) plan_.notes->take(known, [] {});
+    if (!read) return;
+    plan_.notes->read([weak = weak_from_this(), epoch = epoch_](const std::optional<findings>& found) {
         if (const auto self = weak.lock()) self->notes_read(epoch, found);
     });
 }
 
-void consumer::notes_read(std::uint64_t epoch, const crash_notes::findings& found) {
+void consumer::notes_read(std::uint64_t epoch, const std::optional<findings>& found) {
+    std::vector<std::string> cleared;
     {
         const std::lock_guard lock(mutex_);
         if (epoch != epoch_) return;
-        for (auto& item : looked_up_) {
-            judge(item, found);
+        auto told = doubts_.judge(found);
+        for (auto& item : told.suspect) {
+            suspects_[item.tag] = item.past->crashes;
             judged_.push_back(std::move(item));
         }
-        looked_up_.clear();
+        cleared.reserve(told.innocent.size());
+        for (const auto& item : told.innocent)
+            cleared.push_back(record_id(item.msg));
+        taking_ = std::move(told.innocent);
     }
+    if (cleared.empty()) return taken(epoch);
     flush();
+    plan_.notes->take(cleared, [weak = weak_from_this(), epoch] {
+        if (const auto self = weak.lock()) self->taken(epoch);
+    });
 }
 
-/// With the lock held.
-void consumer::judge(spi::delivery& item, const crash_notes::findings& found) {
-    const auto at = found.find(record_id(item.msg));
-    const auto own = at == found.end() ? 0U : at->second.crashes;
-    const bool innocent = own == 0 && at != found.end() && at->second.given_back;
-    const auto before = item.past ? item.past->crashes : 0U;
-    const auto crashes = innocent ? before : std::max({before, own, 1U});
-    if (crashes == 0) return;
-    if (!item.past) item.past = std::make_unique<spi::history>();
-    item.past->crashes = crashes;
-    suspects_[item.tag] = crashes;
+void consumer::taken(std::uint64_t epoch) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (epoch != epoch_) return;
+        doubts_.done(std::chrono::steady_clock::now());
+        std::ranges::move(std::exchange(taking_, {}), std::back_inserter(judged_));
+    }
+    flush();
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -34,7 +34,7 @@ void consumer::attach(connection& on) {
     started done;
     {
         const std::lock_guard lock(mutex_);
-        ++epoch_;
+        if (epoch_++ > 0) calm_at_ = std::chrono::steady_clock::now() + grace_after_cut;
         attached_ = true;
         done = std::exchange(started_, nullptr);
     }
@@ -80,8 +80,6 @@ void consumer::declare_own_queue(connection& on) {
 void consumer::lost(const error& why, amqp_method_number_t at) {
     channel_ = 0;
     consuming_ = false;
-    arrived_.clear();
-    unclear_.clear();
     giving_way_ = false;
     due_ = steady_time::max();
     awaited_.clear();
@@ -90,17 +88,26 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
     std::vector<std::string> in_hand;
     auto unsent = transaction_.lost();
     std::shared_ptr<shard_ledger> book;
+    std::vector<spi::delivery> withheld;
+    farewell returning;
     error told = why;
     {
         const std::lock_guard lock(mutex_);
+        std::ranges::move(ops_, std::back_inserter(unsent));
+        ops_.clear();
+        if (plan_.notes) returning = lost_ones(unsent);
         std::erase_if(marks_,
                       [this](const auto& one) { return one.first >> 40U == epoch_ && !handed_.contains(one.first); });
         ++epoch_;
         attached_ = false;
-        looked_up_.clear();
+        arrived_.clear();
+        doubts_.clear();
+        taking_.clear();
         judged_.clear();
         suspects_.clear();
-        alone_.clear();
+        known_again_.clear();
+        withheld.swap(withheld_);
+        withheld_keys_.clear();
         book = std::exchange(ledger_, nullptr);
         ++ledgers_;
         if (std::exchange(open_, false)) told = error(errc::lease_lost, why.message());
@@ -111,13 +118,12 @@ void consumer::lost(const error& why, amqp_method_number_t at) {
             if (!plan_.shard) in_hand.push_back(name_of_copy(msg.id(), mark == marks_.end() ? 0 : mark->second));
         }
         handed_.clear();
-        std::ranges::move(ops_, std::back_inserter(unsent));
-        ops_.clear();
         committing_ = 0;
         waiting = std::exchange(receiving_, nullptr);
         if (!waiting && !leaving_) failure_ = told;
     }
-    if (book) book->leave(false, [] {});
+    if (book) book->abandon(std::move(withheld));
+    if (!returning.empty()) say_lost(returning);
     if (plan_.lost) {
         for (auto& name : in_hand)
             plan_.lost->lost(std::move(name));
@@ -188,11 +194,15 @@ void consumer::detach(connection* on) {
         ++epoch_;
         ready_.clear();
         handed_.clear();
+        doubts_.clear();
+        taking_.clear();
+        judged_.clear();
+        withheld_.clear();
         done = std::exchange(left_, nullptr);
         never = std::exchange(started_, nullptr);
         waiting = std::exchange(receiving_, nullptr);
     }
-    if (book) book->leave(false, [] {});
+    if (book) book->leave(false, {}, [] {});
     give_up(std::move(unsent));
     if (never) never(closed_error());
     if (waiting) waiting(closed_error());

@@ -1,6 +1,7 @@
 #include "consumer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 // The consumer of a shard: its messages wait until the shard's ledger is read, and its notes go there.
@@ -39,24 +40,50 @@ void consumer::poisoned(const std::string& key) {
 }
 
 void consumer::admit() {
-    if (arrived_.empty()) return;
     std::shared_ptr<shard_ledger> book;
     bool open = false;
+    bool waiting = false;
     {
         const std::lock_guard lock(mutex_);
         book = ledger_;
         open = open_;
+        waiting = !withheld_.empty();
     }
+    admits_ = open;
+    if (arrived_.empty() && !waiting) return;
     if (!book) return open_ledger();  // the first message: the shard is ours
     if (!open) return;
+    arrived_ = admitted(*book);
     for (auto& item : arrived_)
         book->annotate(item);
+}
+
+/// What the last owner had in hand waits until it is known whether it died, and each key's messages in their order.
+std::vector<spi::delivery> consumer::admitted(const shard_ledger& book) {
+    const auto until = book.in_doubt_until();
+    std::vector<spi::delivery> made;
+    const std::lock_guard lock(mutex_);
+    withheld_until_ = until;
+    if (std::chrono::steady_clock::now() >= until) {
+        withheld_keys_.clear();
+        made.swap(withheld_);
+        std::ranges::move(arrived_, std::back_inserter(made));
+        return made;
+    }
+    for (auto& item : arrived_) {
+        std::string key(item.msg.key().value_or(""));
+        const bool waits = withheld_keys_.contains(key) || book.in_doubt(item);
+        if (waits) withheld_keys_.insert(std::move(key));
+        (waits ? withheld_ : made).push_back(std::move(item));
+    }
+    return made;
 }
 
 void consumer::open_ledger() {
     const auto on = intake_.lock();
     if (!on) return;
     shard_ledger::identity who{plan_.queue, plan_.process, std::max<std::uint64_t>(plan_.prefetch, 10'000)};
+    who.calm_at = calm_at_;
     if (plan_.consumer_timeout.count() > 0) who.renewal = std::min(who.renewal, plan_.consumer_timeout / 2);
     std::uint64_t which = 0;
     {

@@ -25,8 +25,9 @@ void consumer::heed_timeout(connection& on) {
     if (patience.count() == 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (!awaited_.empty()) {
-        if (now >= due_) leave_shard(on, error(errc::lease_lost, timeout_near().message()));
-        return;
+        if (now < due_) return;
+        on.close_channel(channel_);
+        return lost(error(errc::lease_lost, timeout_near().message()), 0);
     }
     times_.note(window_.next(), now, patience / 100);
     const auto since = times_.of(window_.oldest_open());
@@ -47,27 +48,10 @@ void consumer::heed_timeout(connection& on) {
     lost(timeout_near(), 0);
 }
 
-/// What nobody has begun goes back; of the rest it is noted that nobody has died over it.
+/// What nobody has begun goes back; what becomes of the rest is said when the channel is closed.
 void consumer::give_way(connection& on) {
     giving_way_ = true;
     follow_demand(on);
-    if (!plan_.notes) return;
-    std::vector<std::string> ids;
-    {
-        const std::lock_guard lock(mutex_);
-        for (const auto& [tag, msg] : handed_) {
-            if (!suspects_.contains(tag)) ids.push_back(record_id(msg));
-        }
-        if (ids.empty()) return;
-        ++giving_back_;
-    }
-    plan_.notes->give_back(ids, [self = shared_from_this()] {
-        {
-            const std::lock_guard lock(self->mutex_);
-            --self->giving_back_;
-        }
-        self->flush();
-    });
 }
 
 error consumer::timeout_near() const {
@@ -85,6 +69,8 @@ void consumer::change_channel(connection& on) {
         const std::lock_guard lock(mutex_);
         if (open_) {
             for (const auto& item : ready_)
+                awaited_[item.tag] = record_id(item.msg);
+            for (const auto& item : withheld_)
                 awaited_[item.tag] = record_id(item.msg);
             for (const auto& [tag, msg] : handed_)
                 awaited_[tag] = record_id(msg);
@@ -108,18 +94,6 @@ void consumer::returned(const spi::delivery& item) {
     }
     moved_[at->first] = number_;
     awaited_.erase(at);
-}
-
-void consumer::leave_shard(connection& on, const error& why) {
-    std::shared_ptr<shard_ledger> book;
-    {
-        const std::lock_guard lock(mutex_);
-        book = std::exchange(ledger_, nullptr);
-    }
-    on.close_channel(channel_);
-    lost(why, 0);
-    // No call is cut off by that: who has the shard now need not suspect what was in hand here.
-    if (book) book->leave(true, [] {});
 }
 
 /// Has the engine told, by the next receive.

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "posting.hpp"
+
 namespace shove::rabbitmq_backend {
 namespace {
 
-/// An owner that is about to leave takes the mark of the next one for one that is done with.
-constexpr std::chrono::milliseconds marked_again{500};
+/// An owner that is in doubt and goes sooner takes the last one's side.
+constexpr std::chrono::milliseconds too_soon{300};
+constexpr std::chrono::seconds patience{60};
 
 std::shared_ptr<const route> to_queue(std::string name) {
     return std::make_shared<const route>(route{.exchange = {}, .routing_key = std::move(name)});
@@ -26,16 +29,16 @@ shard_ledger::shard_ledger(const std::shared_ptr<intake>& on, std::shared_ptr<ou
 
 shard_ledger::~shard_ledger() = default;
 
-// --- from any thread ----------------------------------------------------------------------------------
+// What may be called from any thread.
 
 void shard_ledger::annotate(spi::delivery& item) {
     const std::lock_guard lock(mutex_);
     item.fence = fence_;
     const auto key = item.msg.key();
     item.poisoned = key && !keys_.empty() && keys_.contains(std::string(*key));
-    ++met_;
-    const bool cut_off = !last_orderly_ && last_owner_ != who_.process;
-    const auto id = messages_.empty() && !(cut_off && item.redelivered) ? std::string() : record_id(item.msg);
+    const bool perhaps = cut_off();
+    if (!perhaps || std::chrono::steady_clock::now() >= calm_at()) ++met_;
+    const auto id = messages_.empty() && !(perhaps && item.redelivered) ? std::string() : record_id(item.msg);
     const auto at = id.empty() ? messages_.end() : messages_.find(id);
     const bool noted = at != messages_.end() && !at->second.settled;
     std::uint32_t crashes = 0;
@@ -46,14 +49,17 @@ void shard_ledger::annotate(spi::delivery& item) {
         item.redelivered = true;
         known.from_before = false;
         crashes = item.past ? item.past->crashes : 0;
-        if (known.alone && cut_off) ++crashes;
+        if (known.alone && perhaps) ++crashes;
+        known.alone = false;
     }
     // In the hands of a process that died: perhaps it was the cause.
-    if (item.redelivered && cut_off) crashes = std::max(crashes, 1U);
+    if (item.redelivered && perhaps) crashes = std::max(crashes, 1U);
     if (crashes > 0) {
         if (!item.past) item.past = std::make_unique<spi::history>();
+        auto& known = messages_[id];
+        known.unwritten = known.unwritten || perhaps;
         item.past->crashes = crashes;
-        messages_[id].past = std::make_unique<spi::history>(*item.past);
+        known.past = std::make_unique<spi::history>(*item.past);
     }
     if (met_ != who_.most) return;
     // The messages that waited come first: what was not met by now was settled just before its owner went.
@@ -65,6 +71,17 @@ void shard_ledger::annotate(spi::delivery& item) {
         if (it->second.tag != 0) let_go(it->second.tag);
         it = messages_.erase(it);
     }
+}
+
+steady_time shard_ledger::in_doubt_until() const {
+    const std::lock_guard lock(mutex_);
+    return cut_off() ? calm_at() : steady_time{};
+}
+
+bool shard_ledger::in_doubt(const spi::delivery& item) const {
+    const std::lock_guard lock(mutex_);
+    if (!cut_off()) return false;
+    return item.redelivered || (!messages_.empty() && messages_.contains(record_id(item.msg)));
 }
 
 void shard_ledger::write_wait(const spi::settlement& what, spi::callback<void(error)> done) {
@@ -108,6 +125,7 @@ void shard_ledger::write(const shard_record& what, spi::callback<void(error)> do
             auto& known = messages_[what.id];
             ++known.expected;
             known.settled = false;
+            known.unwritten = false;
         }
     }
     shipment made;
@@ -158,22 +176,20 @@ void shard_ledger::drop(const message& msg) {
     }
 }
 
-void shard_ledger::leave(bool in_order, unique_function<void()> done) {
+void shard_ledger::leave(bool in_order, std::vector<spi::delivery> withheld, unique_function<void()> done) {
     bool write_it = false;
     {
         const std::lock_guard lock(mutex_);
         heard_ = nullptr;
-        write_it = in_order && loaded_ && !leaving_;
+        write_it = in_order && loaded_ && !left_;
+        if (write_it) left_ = true;
         if (!write_it) leaving_ = true;
     }
     if (!write_it) {
         ring();
         return done();
     }
-    shard_record record;
-    record.what = shard_record::kind::orderly;
-    record.owner = who_.process;
-    write(record, [self = shared_from_this(), done = std::move(done)](const error&) mutable {
+    write_orderly(std::move(withheld), [self = shared_from_this(), done = std::move(done)]() mutable {
         {
             const std::lock_guard lock(self->mutex_);
             self->leaving_ = true;
@@ -183,265 +199,49 @@ void shard_ledger::leave(bool in_order, unique_function<void()> done) {
     });
 }
 
-void shard_ledger::ring() {
-    if (const auto on = intake_.lock()) on->wake();
-}
-
-// --- on the connection's thread -----------------------------------------------------------------------
-
-bool shard_ledger::leaving() const {
-    const std::lock_guard lock(mutex_);
-    return leaving_;
-}
-
-void shard_ledger::attach(connection& on) {
-    channel_ = on.open_channel();
-    try {
-        amqp_basic_consume_t consume{};
-        const auto queue = state_queue(who_.shard);
-        consume.queue = bytes_of(queue);
-        on.call<amqp_basic_consume_ok_t>(channel_, AMQP_BASIC_CONSUME_METHOD, &consume, AMQP_BASIC_CONSUME_OK_METHOD);
-    } catch (const channel_failed&) {
-        channel_ = 0;
-        throw;
-    }
-    on.forget_frames(channel_);
-    begin();
-}
-
-/// Writes the mark up to which is read.
-void shard_ledger::begin() {
-    shard_record record;
-    record.what = shard_record::kind::mark;
-    record.owner = who_.process;
-    nonce_ = who_.process;
-    mark_at_ = std::chrono::steady_clock::now() + marked_again;
+void shard_ledger::abandon(std::vector<spi::delivery> withheld) {
+    bool write_it = false;
     {
         const std::lock_guard lock(mutex_);
-        marking_ = true;
+        heard_ = nullptr;
+        leaving_ = true;
+        write_it = loaded_ && !left_;
+        left_ = true;
     }
-    write(record, [self = shared_from_this()](const error& why) {
-        listener heard;
-        {
-            const std::lock_guard lock(self->mutex_);
-            self->marking_ = false;
-            if (!why) return;
-            heard = std::exchange(self->heard_, nullptr);
-            self->leaving_ = true;
-        }
-        if (heard) heard(why);
-        self->ring();
-    });
-}
-
-void shard_ledger::mark_again() {
-    {
-        const std::lock_guard lock(mutex_);
-        if (marking_) {
-            mark_at_ += marked_again;
-            return;
-        }
-    }
-    begin();
-}
-
-void shard_ledger::frame(connection& on, amqp_frame_t& what) {
-    if (what.frame_type == AMQP_FRAME_METHOD) {
-        const auto& method = what.payload.method;
-        if (method.id == AMQP_BASIC_DELIVER_METHOD) {
-            arriving_ = static_cast<const amqp_basic_deliver_t*>(method.decoded)->delivery_tag;
-            return;
-        }
-        return on.forget_frames(channel_);
-    }
-    const bool whole = what.frame_type == AMQP_FRAME_HEADER ? parts_.header(what) : parts_.body(what);
-    if (!whole) return;
-    window_.add();
-    arrived(arriving_, parts_.take());
-    on.forget_frames(channel_);
-}
-
-void shard_ledger::arrived(std::uint64_t tag, const assembler::parts& parts) {
-    auto record = read_record(*parts.properties, parts.body);
-    if (!record) {  // another's: it has no business here
-        const std::lock_guard lock(mutex_);
-        return let_go(tag);
-    }
-    const bool own_mark = record->what == shard_record::kind::mark && record->owner == nonce_ && !nonce_.empty();
-    if (own_mark) {
-        {
-            const std::lock_guard lock(mutex_);
-            let_go(tag);
-        }
-        return mark_read();
-    }
-    take(tag, std::move(*record));
-}
-
-void shard_ledger::take(std::uint64_t tag, shard_record record) {
-    const std::lock_guard lock(mutex_);
-    // From an owner that did not know yet that it is none any more.
-    const bool late = record.fence != 0 && record.fence < fence_ && record.what != shard_record::kind::owner;
-    if (late && loaded_) return let_go(tag);
-    switch (record.what) {
-        case shard_record::kind::mark:
-            return let_go(tag);
-        case shard_record::kind::owner:
-            fence_ = std::max(fence_, record.fence);
-            if (!loaded_) {
-                last_owner_ = record.owner;
-                last_orderly_ = false;
-            }
-            owner_tags_.push_back(tag);
-            return;
-        case shard_record::kind::orderly:
-            fence_ = std::max(fence_, record.fence);
-            if (!loaded_) {
-                last_owner_ = record.owner;
-                last_orderly_ = true;
-            }
-            owner_tags_.push_back(tag);
-            return;
-        case shard_record::kind::wait:
-            return take_wait(tag, record);
-        case shard_record::kind::poisoned: {
-            auto& tags = keys_[record.key].tags;
-            std::ranges::for_each(tags, [this](auto held) { let_go(held); });  // the newest is enough
-            tags.assign(1, tag);
-            return;
-        }
-        case shard_record::kind::released: {
-            let_go(tag);
-            const auto at = keys_.find(record.key);
-            if (at == keys_.end()) return;
-            std::ranges::for_each(at->second.tags, [this](auto held) { let_go(held); });
-            keys_.erase(at);
-            return;
-        }
-    }
-}
-
-void shard_ledger::take_wait(std::uint64_t tag, shard_record& record) {
-    auto& known = messages_[record.id];
-    if (known.expected > 0) --known.expected;
-    if (known.settled) {
-        let_go(tag);
-        if (known.expected == 0) messages_.erase(record.id);
-        return;
-    }
-    if (known.tag != 0) let_go(known.tag);
-    known.tag = tag;
-    known.past = std::move(record.past);
-    known.not_before = record.not_before;
-    known.alone = record.alone;
-    known.from_before = !loaded_;
-}
-
-/// All that was written before is read: the shard is this owner's.
-void shard_ledger::mark_read() {
-    nonce_.clear();
-    mark_at_ = steady_time::max();
-    shard_record record;
-    record.what = shard_record::kind::owner;
-    record.owner = who_.process;
-    {
-        const std::lock_guard lock(mutex_);
-        record.fence = ++fence_;
-        loaded_ = true;
-    }
-    renew_at_ = std::chrono::steady_clock::now() + who_.renewal;
-    // What said whose it was goes when this is confirmed, in `owner_confirmed`.
-    write(record, [self = shared_from_this()](const error& why) { self->owner_confirmed(why); });
-}
-
-void shard_ledger::renew() {
-    renew_at_ = std::chrono::steady_clock::now() + who_.renewal;
-    std::vector<shard_record> all(1);
-    all.front().what = shard_record::kind::owner;
-    all.front().owner = who_.process;
-    {
-        const std::lock_guard lock(mutex_);
-        all.front().fence = fence_;
-        for (const auto& [id, known] : messages_) {
-            if (known.tag == 0 || known.settled) continue;
-            auto& record = all.emplace_back();
-            record.what = shard_record::kind::wait;
-            record.id = id;
-            record.not_before = known.not_before;
-            record.alone = known.alone;
-            if (known.past) record.past = std::make_unique<spi::history>(*known.past);
-        }
-        for (const auto& [key, known] : keys_) {
-            auto& record = all.emplace_back();
-            record.what = shard_record::kind::poisoned;
-            record.key = key;
-        }
-    }
-    for (const auto& record : all)
-        write(record, [](const error&) {});  // what is not written is tried again next time
-}
-
-void shard_ledger::owner_confirmed(const error& why) {
-    listener heard;
-    {
-        const std::lock_guard lock(mutex_);
-        heard = heard_;
-        if (why) {
-            heard_ = nullptr;
-            leaving_ = true;
-        }
-    }
-    if (heard) heard(why);
+    if (write_it) write_orderly(std::move(withheld), [] {});
     ring();
 }
 
-void shard_ledger::work(connection& on) {
+void shard_ledger::write_orderly(std::vector<spi::delivery> withheld, unique_function<void()> done) {
     const auto now = std::chrono::steady_clock::now();
-    if (now >= renew_at_) renew();
-    if (now >= mark_at_) mark_again();
-    std::vector<std::uint64_t> done;
     {
         const std::lock_guard lock(mutex_);
-        done.swap(done_tags_);
-        // Of the records that say whose the shard is the last one is kept.
-        if (loaded_ && owner_tags_.size() > 1) {
-            done.insert(done.end(), owner_tags_.begin(), owner_tags_.end() - 1);
-            owner_tags_.erase(owner_tags_.begin(), owner_tags_.end() - 1);
-        }
+        if (now < loaded_at_ + too_soon) withheld.clear();
     }
-    if (done.empty()) return;
-    const corked packets(on);
-    for (const auto tag : done)
-        window_.ack(tag);
-    for (const auto& ack : window_.take_frames())
-        on.ack(channel_, ack.tag, ack.multiple);
-}
-
-void shard_ledger::lost(const error& why, amqp_method_number_t) {
-    channel_ = 0;
-    listener heard;
+    for (auto& item : withheld) {
+        if (in_doubt(item)) annotate(item);
+    }
+    shard_record record;
+    record.what = shard_record::kind::orderly;
+    record.owner = who_.process;
+    std::vector<std::string> suspects;  // each with its crashes
     {
         const std::lock_guard lock(mutex_);
-        heard = std::exchange(heard_, nullptr);
-        leaving_ = true;
-    }
-    if (heard) heard(why);
-}
-
-std::optional<steady_time> shard_ledger::refused(const error& why) {
-    lost(why, 0);
-    return std::nullopt;
-}
-
-void shard_ledger::detach(connection* on) {
-    if (on && channel_ != 0) {
-        try {
-            work(*on);
-            on->close_channel(channel_);
-        } catch (const channel_failed&) {  // it is gone already
+        record.fence = fence_;
+        for (const auto& [id, known] : messages_) {
+            if (!known.unwritten || known.settled || !known.past) continue;
+            suspects.push_back(id);
+            suspects.push_back(std::to_string(known.past->crashes));
         }
     }
-    channel_ = 0;
+    std::vector<parcel> what;
+    what.push_back(written(record, to_state_, suspects));
+    post_until_known(publishing_, std::move(what), now + patience,
+                     [done = std::move(done)](const error&) mutable { done(); });
+}
+
+void shard_ledger::ring() {
+    if (const auto on = intake_.lock()) on->wake();
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +38,7 @@ public:
         /// Records are written anew after so long: the server closes a channel that keeps one for longer than its
         /// `consumer_timeout`.
         std::chrono::milliseconds renewal = std::chrono::minutes(5);
+        steady_time calm_at{};  ///< After a cut: by then all who felt it are back.
     };
     /// Called once, when the shard may be worked on, or with why it may not. Then once more if the ledger is lost.
     using listener = std::function<void(const error&)>;
@@ -44,8 +46,12 @@ public:
     shard_ledger(const std::shared_ptr<intake>& on, std::shared_ptr<outlet> publishing, identity who, listener heard);
     ~shard_ledger() override;
 
-    /// Tells a delivery what is known of it.
+    /// Tells a delivery what is known of it. One that the last owner had is suspect, unless that left in order.
     void annotate(spi::delivery& item);
+    /// Till then the last owner may yet say that it left in order; a moment in the past: it has, or will not.
+    steady_time in_doubt_until() const;
+    /// Whether that is of importance for this one.
+    bool in_doubt(const spi::delivery& item) const;
     /// Writes down that a message waits, with its history. `done` is called once that is confirmed.
     void write_wait(const spi::settlement& what, spi::callback<void(error)> done);
     /// Writes down that a message runs with nothing beside it.
@@ -57,7 +63,10 @@ public:
     /// A message is settled.
     void drop(const message& msg);
     /// Leaves. In order: no call of this owner is cut off by that. `done` is called once that is written down.
-    void leave(bool in_order, unique_function<void()> done);
+    /// @param withheld  What waited for the last owner's word.
+    void leave(bool in_order, std::vector<spi::delivery> withheld, unique_function<void()> done);
+    /// The shard is lost, and its owner lives: as in order, but at once.
+    void abandon(std::vector<spi::delivery> withheld);
 
 private:
     struct known_message {
@@ -68,6 +77,7 @@ private:
         wall_time not_before{};
         bool alone = false;
         bool from_before = false;  ///< By another owner, and its message was not met yet.
+        bool unwritten = false;    ///< Its crashes are in no record.
     };
     struct known_key {
         std::vector<std::uint64_t> tags;
@@ -85,8 +95,14 @@ private:
     void detach(connection* on) override;
 
     void arrived(std::uint64_t tag, const assembler::parts& parts);
-    void take(std::uint64_t tag, shard_record record);
+    void take(std::uint64_t tag, shard_record record, std::span<const std::byte> body);
     void take_wait(std::uint64_t tag, shard_record& record);
+    void take_orderly(std::uint64_t tag, const shard_record& record, std::span<const std::byte> body);
+    /// The last owner was another process, and did not leave in order. With the lock held.
+    bool cut_off() const { return !last_orderly_ && last_owner_ != who_.process; }
+    steady_time calm_at() const { return std::max(loaded_at_ + grace, who_.calm_at); }
+    /// With what is known here only of crashes: of what was not begun yet.
+    void write_orderly(std::vector<spi::delivery> withheld, unique_function<void()> done);
     void mark_read();
     /// Writes everything anew and lets the old records go.
     void renew();
@@ -112,6 +128,8 @@ private:
     std::string last_owner_;
     bool last_orderly_ = true;  ///< Also where there was no owner yet.
     bool loaded_ = false;
+    bool left_ = false;  ///< That it left in order is written, or will be.
+    steady_time loaded_at_{};
     std::uint64_t met_ = 0;  ///< Deliveries since then.
     bool leaving_ = false;
     bool marking_ = false;  ///< A mark is on its way.

@@ -17,7 +17,8 @@ constexpr std::string_view not_before_note = "x-shove-driver-not-before";
 constexpr std::string_view alone_note = "x-shove-driver-alone";
 static_assert(kind_note.starts_with(wire_names::driver_prefix));
 
-constexpr std::array<std::string_view, 6> kinds{"mark", "owner", "orderly", "wait", "poisoned", "released"};
+constexpr std::array<std::string_view, 9> kinds{"mark",  "owner",  "orderly",  "wait",    "suspect",
+                                                "taken", "missed", "poisoned", "released"};
 
 std::int64_t micros(wall_time when) noexcept {
     return when.time_since_epoch().count();
@@ -49,8 +50,10 @@ void read_note(shard_record& into, bool& known, std::string_view name, const amq
 
 }  // namespace
 
-parcel written(const shard_record& what, std::shared_ptr<const route> to) {
+parcel written(const shard_record& what, std::shared_ptr<const route> to, const std::vector<std::string>& texts) {
+    const auto body = listed(texts);
     message_parts parts;
+    parts.payload = std::as_bytes(std::span(body));
     parts.id = what.id;
     if (!what.key.empty() || what.what >= shard_record::kind::poisoned) parts.key = what.key;
     parts.published_at = what.since;
@@ -82,6 +85,28 @@ std::optional<shard_record> read_record(const amqp_basic_properties_t& propertie
     made.since = read.msg.published_at();
     made.past = std::move(read.past);
     return made;
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+    std::string text;
+    for (const auto& each : texts) {
+        const auto part = std::string_view(each).substr(0, longest_listed);
+        text.push_back(static_cast<char>(part.size()));
+        text.append(part);
+    }
+    return text;
+}
+
+std::vector<std::string> listed_in(std::span<const std::byte> body) {
+    std::vector<std::string> texts;
+    while (!body.empty()) {
+        const auto size = static_cast<std::size_t>(body.front());
+        body = body.subspan(1);
+        if (size > body.size()) break;
+        texts.emplace_back(reinterpret_cast<const char*>(body.data()), size);
+        body = body.subspan(size);
+    }
+    return texts;
 }
 
 std::string state_queue(const std::string& shard) {

@@ -4,10 +4,14 @@
 
 #include <amqp.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "outlet.hpp"
 
@@ -20,8 +24,13 @@ struct shard_record {
         owner,     ///< `owner` has the shard, and its `fence`.
         orderly,   ///< That owner has left in order: no call of its was cut off.
         wait,      ///< The message `id` has a history, and is not to be called before `not_before`.
+        suspect,   ///< Of plain queues only, as the next two: `id` has crashes, and no process has died over it since.
+        taken,     ///< That they were `released` does not count any more. They are listed in the body.
+        missed,    ///< Somebody had them again and found nothing written of them. They are listed in the body.
         poisoned,  ///< The key `key` is.
-        released,  ///< The key `key` is no longer, by an operator.
+        /// The key `key` is no longer, by an operator. Of plain queues: what is listed went back, and nobody died over
+        /// it.
+        released,
     };
     kind what = kind::mark;
     std::uint64_t fence = 0;  ///< Of who wrote it; 0: an operator.
@@ -35,10 +44,21 @@ struct shard_record {
 };
 
 /// The record as a message to the state queue. The history must live until it is published.
-parcel written(const shard_record& what, std::shared_ptr<const route> to);
+/// @param texts  Its body, as `listed` makes it.
+parcel written(const shard_record& what, std::shared_ptr<const route> to, const std::vector<std::string>& texts = {});
 
 /// Reads a record; nothing: it is not one.
 std::optional<shard_record> read_record(const amqp_basic_properties_t& properties, std::span<const std::byte> body);
+
+/// Texts in a record's body. What is longer than that is cut, so that its length fits one byte.
+inline constexpr std::size_t longest_listed = 255;
+std::string listed(const std::vector<std::string>& texts);
+std::vector<std::string> listed_in(std::span<const std::byte> body);
+
+/// Most who lost their messages, and live, have said so by then.
+inline constexpr std::chrono::seconds grace{1};
+/// After a cut that the reader felt, too: others may be on their way back for longer.
+inline constexpr std::chrono::seconds grace_after_cut{5};
 
 /// The names of a shard's queues beside it.
 std::string state_queue(const std::string& shard);   ///< `{shard}-state`

@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,17 @@ struct process {
     }
     void give_back(const std::vector<std::string>& ids) const {
         const testkit::gate written;
-        notes->give_back(ids, [written] { written.open(); });
+        notes->give_back({.innocent = ids}, 10s, [written] { written.open(); });
         ASSERT_TRUE(written.pass());
     }
-    crash_notes::findings read() const {
-        const testkit::recorder<crash_notes::findings> found;
-        notes->read([found](crash_notes::findings all) { found.add(std::move(all)); });
+    void take(const std::vector<std::string>& ids) const {
+        const testkit::gate written;
+        notes->take(ids, [written] { written.open(); });
+        ASSERT_TRUE(written.pass());
+    }
+    findings read() const {
+        const testkit::recorder<findings> found;
+        notes->read([found](std::optional<findings> all) { found.add(std::move(all).value()); });
         return found.wait(1, "the notes").front();
     }
 
@@ -79,7 +85,7 @@ TEST_F(rabbitmq_notes, are_read_whole_by_several_processes_at_once) {
     const testkit::recorder<std::size_t> sizes;
     const auto begin = std::chrono::steady_clock::now();
     for (const auto& each : readers)
-        each.notes->read([sizes](const crash_notes::findings& all) { sizes.add(all.size()); });
+        each.notes->read([sizes](const std::optional<findings>& all) { sizes.add(all.value().size()); });
     EXPECT_THAT(sizes.wait(readers.size(), "the notes"), testing::Each(many));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
 }
@@ -102,7 +108,7 @@ TEST_F(rabbitmq_notes, of_calls_that_ended_go) {
 /// Whoever began a message that was given back before is told of as before.
 TEST_F(rabbitmq_notes, of_calls_that_ended_stay_where_an_earlier_one_would_count_again) {
     const process one(host_);
-    one.give_back({"m"});
+    one.give_back({"m", "n"});
     EXPECT_TRUE(one.read().at("m").given_back);
     one.write_alone("m");
     one.notes->ended("m");
@@ -110,6 +116,30 @@ TEST_F(rabbitmq_notes, of_calls_that_ended_stay_where_an_earlier_one_would_count
     EXPECT_FALSE(one.read().at("m").given_back);
     EXPECT_FALSE(one.read().at("m").given_back);
     EXPECT_EQ(one.read().at("m").crashes, 0U);
+}
+
+/// Given back, a message is innocent for one process; and who lost a suspect with its channel says so, too.
+TEST_F(rabbitmq_notes, clear_once_and_keep_counts) {
+    const process one(host_);
+    const process other(host_);
+    one.give_back({"m", "n"});
+    EXPECT_TRUE(other.read().at("m").given_back);
+    other.take({"m"});
+    other.write_alone("s");
+    const testkit::gate written;
+    other.notes->give_back({.innocent = {}, .suspects = {{"s", 1}}, .missed = {"x"}}, 10s,
+                           [written] { written.open(); });
+    ASSERT_TRUE(written.pass());
+    for (int n = 0; n < 2; ++n) {
+        const auto all = one.read();
+        EXPECT_FALSE(all.at("m").given_back);
+        EXPECT_TRUE(all.at("n").given_back);
+        EXPECT_EQ(all.at("s").crashes, 1U);
+        EXPECT_TRUE(all.at("x").missed);
+    }
+    one.take({"n"});
+    (void)one.read();
+    EXPECT_EQ(host_.counts("orders-notes").ready, 2U);
 }
 
 }  // namespace

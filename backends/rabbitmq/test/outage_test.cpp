@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -29,6 +30,42 @@ TEST(rabbitmq_outage, traffic_goes_on_after_a_stop) {
     server.start_app();
     flow.goes_on();
     EXPECT_THAT(flow.lost(), IsEmpty());
+}
+
+/// All that was in hand comes back at once, to whoever is there first: it is not handled one by one.
+TEST(rabbitmq_outage, nothing_that_was_in_hand_is_suspected_after_a_restart) {
+    constexpr std::size_t many = 200;
+    const rabbitmq_faults server;
+    site here(server);
+    const slow_handler slow;
+    consumer_options how;
+    how.prefetch = many / 2;
+    const testkit::recorder<std::uint32_t> crashes;
+    const auto handler = [slow, crashes](std::span<const std::byte> body, const delivery& info) {
+        crashes.add(info.crashes());
+        return slow(body, info);
+    };
+    auto group = here.consume(handler, how);
+    auto second = here.direct();
+    auto other = second.consumer_group();
+    other.add(here.topic(), handler, how);
+    other.start();
+    const testkit::opens_at_exit open(slow.go);
+    for (std::size_t n = 0; n < many; ++n)
+        here.publish("m" + std::to_string(n));
+    testkit::eventually("all to be in hand", [&] {
+        return here.broker().depth(here.topic()).in_flight + second.depth(here.topic()).in_flight == many;
+    });
+    server.stop_app();
+    server.start_app();
+    slow.go.open();
+    testkit::eventually("all to be handled", [&] {
+        const auto left = here.host().counts(site::queue());
+        return left.consumers == 2 && left.ready + left.unacknowledged == 0;
+    });
+    EXPECT_THAT(crashes.all(), Each(0U));
+    EXPECT_TRUE(group.stop(10s).clean());
+    EXPECT_TRUE(other.stop(10s).clean());
 }
 
 /// A memory alarm: publishers are told why at their deadline, consumers go on, and all is well after it.
