@@ -92,6 +92,16 @@ TEST(rabbitmq_fault_ledger, small) {
 TEST(rabbitmq_fault_ledger, small_in_order) {
     expect_no_breach(small(true), "quorum");
 }
+TEST(rabbitmq_fault_ledger_long, small_on_classic_queues) {
+    auto plan = small(false);
+    plan.retries_may_be_lost = true;
+    expect_no_breach(plan, "classic");
+}
+TEST(rabbitmq_fault_ledger_long, small_in_order_on_classic_queues) {
+    auto plan = small(true);
+    plan.broker_kills = 0;
+    expect_no_breach(plan, "classic");
+}
 TEST(rabbitmq_fault_ledger_long, whole) {
     expect_no_breach(whole(false), "quorum");
 }
