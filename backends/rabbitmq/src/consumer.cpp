@@ -269,7 +269,8 @@ void consumer::delivered() {
     if (!plan_.notes) return;
     {
         const std::lock_guard lock(mutex_);
-        doubts_.add(std::move(item), std::max(std::chrono::steady_clock::now() + grace, calm_at_));
+        const auto now = std::chrono::steady_clock::now();
+        doubts_.add(std::move(item), now, std::max(now + grace, calm_at_));
     }
     arrived_.pop_back();
 }

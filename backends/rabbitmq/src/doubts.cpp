@@ -5,6 +5,10 @@
 
 namespace shove::rabbitmq_backend {
 
+void doubts::add(spi::delivery item, steady_time now, steady_time until) {
+    items_.push_back({std::move(item), now < in_vain_ ? now : until});
+}
+
 bool doubts::begin(steady_time now) {
     if (due() > now) return false;
     reading_ = true;
@@ -44,7 +48,7 @@ doubts::verdicts doubts::judge(const std::optional<findings>& found) {
     return made;
 }
 
-doubts::verdict doubts::of(doubt& one, const std::optional<findings>& found) const {
+doubts::verdict doubts::of(doubt& one, const std::optional<findings>& found) {
     finding known;
     if (found) {
         const auto at = found->find(record_id(one.item.msg));
@@ -59,6 +63,7 @@ doubts::verdict doubts::of(doubt& one, const std::optional<findings>& found) con
     if (known.crashes > 0) return suspected(std::max(before, known.crashes));
     if (known.given_back) return before > 0 ? suspected(before) : verdict::innocent;
     const auto until = found ? one.until : one.until + patience;
+    if (began_ >= until) in_vain_ = began_ + grace;
     if (known.missed || began_ >= until) return suspected(std::max(before, 1U));
     one.missed = one.missed || found;
     return verdict::none;
@@ -85,6 +90,7 @@ void doubts::clear() {
     items_.clear();
     reading_ = false;
     next_ = {};
+    in_vain_ = {};
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -27,8 +27,8 @@ public:
         std::vector<spi::delivery> suspect;  ///< With their crashes in `past`: one at least.
     };
 
-    /// @param until  The end of its grace.
-    void add(spi::delivery item, steady_time until) { items_.push_back({std::move(item), until}); }
+    /// @param until  The end of its grace. It has none where others have just waited in vain.
+    void add(spi::delivery item, steady_time now, steady_time until);
     /// Whether the notes are to be read now. Then `judge` follows, and `done`, before that is asked again.
     bool begin(steady_time now);
     /// Decides about what was there when the notes began to be read.
@@ -53,11 +53,12 @@ private:
         bool missed = false;  ///< They said nothing.
     };
     enum class verdict : std::uint8_t { none, innocent, suspect };
-    verdict of(doubt& one, const std::optional<findings>& found) const;
+    verdict of(doubt& one, const std::optional<findings>& found);
 
     std::vector<doubt> items_;
     steady_time began_{};
     steady_time next_{};
+    steady_time in_vain_{};  ///< Till then.
     bool reading_ = false;
 };
 

@@ -195,7 +195,7 @@ doubts::verdicts look(doubts& at, steady_time now, const std::optional<findings>
 TEST(rabbitmq_doubts, decide_by_notes_at_once) {
     doubts some;
     for (const auto* id : {"back", "crashed", "missed"})
-        some.add(message_of(id), start + 1s);
+        some.add(message_of(id), start, start + 1s);
     const auto told =
         look(some, start, findings{{"back", innocent}, {"crashed", with_crashes(2)}, {"missed", {.missed = true}}});
     EXPECT_THAT(ids_of(told.innocent), ElementsAre("back"));
@@ -207,7 +207,7 @@ TEST(rabbitmq_doubts, decide_by_notes_at_once) {
 
 TEST(rabbitmq_doubts, wait_for_notes_until_the_grace_is_over) {
     doubts some;
-    some.add(message_of("a"), start + 1s);
+    some.add(message_of("a"), start, start + 1s);
     EXPECT_THAT(some.missed(), IsEmpty());
     EXPECT_THAT(look(some, start, findings{}).suspect, IsEmpty());
     EXPECT_THAT(some.missed(), ElementsAre("a"));
@@ -218,12 +218,27 @@ TEST(rabbitmq_doubts, wait_for_notes_until_the_grace_is_over) {
     EXPECT_EQ(some.due(), steady_time::max());
 }
 
+/// Where a process died, the rest of what it had needs no grace of its own; until something else happens.
+TEST(rabbitmq_doubts, wait_once_for_what_one_process_had) {
+    doubts some;
+    some.add(message_of("a"), start, start + 1s);
+    EXPECT_THAT(ids_of(look(some, start + 1s, findings{}).suspect), ElementsAre("a"));
+    some.add(message_of("b"), start + 1s, start + 2s);
+    some.add(message_of("c"), start + 1s, start + 2s);
+    const auto told = look(some, start + 1s, findings{{"b", innocent}});
+    EXPECT_THAT(ids_of(told.innocent), ElementsAre("b"));
+    EXPECT_THAT(ids_of(told.suspect), ElementsAre("c"));
+    some.clear();
+    some.add(message_of("d"), start + 1s, start + 2s);
+    EXPECT_THAT(look(some, start + 1s, findings{}).suspect, IsEmpty());
+}
+
 /// What comes while the notes are read may be in notes that are newer.
 TEST(rabbitmq_doubts, look_again_for_what_came_meanwhile) {
     doubts some;
-    some.add(message_of("a"), start);
+    some.add(message_of("a"), start, start);
     EXPECT_TRUE(some.begin(start));
-    some.add(message_of("b"), start);
+    some.add(message_of("b"), start, start);
     EXPECT_FALSE(some.begin(start + 1s)) << "one at a time";
     EXPECT_THAT(ids_of(some.judge(findings{}).suspect), ElementsAre("a"));
     some.done(start);
@@ -232,7 +247,7 @@ TEST(rabbitmq_doubts, look_again_for_what_came_meanwhile) {
 
 TEST(rabbitmq_doubts, suspect_nobody_because_notes_cannot_be_read_but_not_for_ever) {
     doubts some;
-    some.add(message_of("a"), start);
+    some.add(message_of("a"), start, start);
     EXPECT_THAT(look(some, start + 9s, std::nullopt).suspect, IsEmpty());
     EXPECT_THAT(some.missed(), IsEmpty());
     EXPECT_THAT(ids_of(look(some, start + 10s, std::nullopt).suspect), ElementsAre("a"));
@@ -244,7 +259,7 @@ TEST(rabbitmq_doubts, keep_the_crashes_of_before) {
     auto item = message_of("a");
     item.past = std::make_unique<spi::history>();
     item.past->crashes = 2;
-    some.add(std::move(item), start + 1s);
+    some.add(std::move(item), start, start + 1s);
     const auto told = look(some, start, findings{{"a", innocent}});
     EXPECT_THAT(told.innocent, IsEmpty());
     ASSERT_EQ(told.suspect.size(), 1U);
