@@ -14,11 +14,17 @@ namespace {
 
 /// A frame of acknowledgements costs the server more than what it settles: a few wait so long for others.
 constexpr std::chrono::milliseconds gathering_time{2};
+/// What a few processes may have had in hand when they died, as far as one that has as much can tell.
+constexpr std::size_t suspected_prefetches = 4;
+constexpr std::size_t least_prefetch = 16;
 
 }  // namespace
 
 consumer::consumer(const std::shared_ptr<intake>& on, consumer_plan plan, started done)
-    : intake_(on), plan_(std::move(plan)), started_(std::move(done)) {}
+    : intake_(on),
+      plan_(std::move(plan)),
+      started_(std::move(done)),
+      doubts_(suspected_prefetches * std::max<std::size_t>(plan_.prefetch, least_prefetch)) {}
 
 consumer::~consumer() = default;
 
@@ -172,7 +178,7 @@ bool consumer::leaving() const {
 steady_time consumer::due() const {
     const std::lock_guard lock(mutex_);
     const auto doubts_due = telling_ == 0 ? doubts_.due() : steady_time::max();
-    return std::min({due_, doubts_due, withheld_.empty() ? steady_time::max() : withheld_until_});
+    return std::min({due_, send_at_, doubts_due, withheld_.empty() ? steady_time::max() : withheld_until_});
 }
 
 /// All that the engine has not got, and of which is known what to say. With the lock held.
@@ -262,6 +268,10 @@ void consumer::delivered() {
         marks_[item.tag] = mark;
     }
     if (!redelivered_) {
+        if (std::exchange(doubtful_row_, false)) {
+            const std::lock_guard lock(mutex_);
+            doubts_.row_ends();
+        }
         if (plan_.lost && !plan_.lost->empty()) plan_.lost->is_new(name_of_copy(item.msg.id(), mark));
         return;
     }
@@ -272,6 +282,7 @@ void consumer::delivered() {
         const auto now = std::chrono::steady_clock::now();
         doubts_.add(std::move(item), now, std::max(now + grace, calm_at_));
     }
+    doubtful_row_ = true;
     arrived_.pop_back();
 }
 

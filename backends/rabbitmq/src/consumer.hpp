@@ -224,7 +224,8 @@ private:
     assembler parts_;
     std::uint64_t number_ = 0;  ///< Of the delivery that is arriving.
     bool redelivered_ = false;
-    bool returning_ = false;  ///< What arrives is a copy of ours.
+    bool returning_ = false;     ///< What arrives is a copy of ours.
+    bool doubtful_row_ = false;  ///< The last delivery went to `doubts_`.
     transaction transaction_;
     steady_time copies_apart_until_{};  ///< Copies go another way till then.
     properties_writer writer_;

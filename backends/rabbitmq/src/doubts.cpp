@@ -64,7 +64,10 @@ doubts::verdict doubts::of(doubt& one, const std::optional<findings>& found) {
     if (known.given_back) return before > 0 ? suspected(before) : verdict::innocent;
     const auto until = found ? one.until : one.until + patience;
     if (began_ >= until) in_vain_ = began_ + grace;
-    if (known.missed || began_ >= until) return suspected(std::max(before, 1U));
+    if (known.missed || began_ >= until) {
+        if (before == 0 && ++unnoted_ > most_) return verdict::innocent;
+        return suspected(std::max(before, 1U));
+    }
     one.missed = one.missed || found;
     return verdict::none;
 }
@@ -91,6 +94,7 @@ void doubts::clear() {
     reading_ = false;
     next_ = {};
     in_vain_ = {};
+    unnoted_ = 0;
 }
 
 }  // namespace shove::rabbitmq_backend

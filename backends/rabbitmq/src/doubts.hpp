@@ -27,8 +27,14 @@ public:
         std::vector<spi::delivery> suspect;  ///< With their crashes in `past`: one at least.
     };
 
+    /// @param most  So many that nobody noted are suspected in a row; those behind them are not: no process had them
+    /// all in hand. A killed node marks all that its classic queues keep as delivered before.
+    explicit doubts(std::size_t most = 1'000) : most_(most) {}
+
     /// @param until  The end of its grace. It has none where others have just waited in vain.
     void add(spi::delivery item, steady_time now, steady_time until);
+    /// A message has come that nobody had before.
+    void row_ends() noexcept { unnoted_ = 0; }
     /// Whether the notes are to be read now. Then `judge` follows, and `done`, before that is asked again.
     bool begin(steady_time now);
     /// Decides about what was there when the notes began to be read.
@@ -55,7 +61,9 @@ private:
     enum class verdict : std::uint8_t { none, innocent, suspect };
     verdict of(doubt& one, const std::optional<findings>& found);
 
+    const std::size_t most_;
     std::vector<doubt> items_;
+    std::size_t unnoted_ = 0;  ///< Suspected in a row.
     steady_time began_{};
     steady_time next_{};
     steady_time in_vain_{};  ///< Till then.

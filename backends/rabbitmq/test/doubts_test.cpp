@@ -233,6 +233,24 @@ TEST(rabbitmq_doubts, wait_once_for_what_one_process_had) {
     EXPECT_THAT(look(some, start + 1s, findings{}).suspect, IsEmpty());
 }
 
+/// A killed node marks a whole classic queue as delivered before.
+TEST(rabbitmq_doubts, suspect_no_more_in_a_row_than_a_few_processes_may_have_had) {
+    doubts some(2);
+    const auto wave = [&](const std::vector<std::string>& ids) {
+        for (const auto& id : ids)
+            some.add(message_of(id), start, start);
+        return look(some, start, findings{{"noted", with_crashes(1)}});
+    };
+    auto told = wave({"a", "b", "c"});
+    EXPECT_THAT(ids_of(told.suspect), ElementsAre("a", "b"));
+    EXPECT_THAT(ids_of(told.innocent), ElementsAre("c"));
+    told = wave({"d", "noted"});
+    EXPECT_THAT(ids_of(told.suspect), ElementsAre("noted"));
+    EXPECT_THAT(ids_of(told.innocent), ElementsAre("d"));
+    some.row_ends();
+    EXPECT_THAT(ids_of(wave({"e"}).suspect), ElementsAre("e"));
+}
+
 /// What comes while the notes are read may be in notes that are newer.
 TEST(rabbitmq_doubts, look_again_for_what_came_meanwhile) {
     doubts some;
