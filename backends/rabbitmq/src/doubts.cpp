@@ -62,7 +62,8 @@ doubts::verdict doubts::of(doubt& one, const std::optional<findings>& found) {
     };
     if (known.crashes > 0) return suspected(std::max(before, known.crashes));
     if (known.given_back) return before > 0 ? suspected(before) : verdict::innocent;
-    const auto until = found ? one.until : one.until + patience;
+    const bool no_patience = found || began_ < in_vain_;
+    const auto until = no_patience ? one.until : one.until + patience;
     if (began_ >= until) in_vain_ = began_ + grace;
     if (known.missed || began_ >= until) {
         if (before == 0 && ++unnoted_ > most_) return verdict::innocent;

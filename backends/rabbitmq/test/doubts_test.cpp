@@ -269,6 +269,8 @@ TEST(rabbitmq_doubts, suspect_nobody_because_notes_cannot_be_read_but_not_for_ev
     EXPECT_THAT(look(some, start + 9s, std::nullopt).suspect, IsEmpty());
     EXPECT_THAT(some.missed(), IsEmpty());
     EXPECT_THAT(ids_of(look(some, start + 10s, std::nullopt).suspect), ElementsAre("a"));
+    some.add(message_of("b"), start + 10s, start + 11s);
+    EXPECT_THAT(ids_of(look(some, start + 10s, std::nullopt).suspect), ElementsAre("b"));
 }
 
 /// A copy knows of its crashes by itself, and given back it keeps them.
