@@ -177,7 +177,7 @@ bool consumer::leaving() const {
 
 steady_time consumer::due() const {
     const std::lock_guard lock(mutex_);
-    const auto doubts_due = telling_ == 0 ? doubts_.due() : steady_time::max();
+    const auto doubts_due = telling_ == 0 ? doubts_.due() : std::max(doubts_.due(), calm_at_);
     return std::min({due_, send_at_, doubts_due, withheld_.empty() ? steady_time::max() : withheld_until_});
 }
 

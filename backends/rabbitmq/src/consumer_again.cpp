@@ -215,10 +215,12 @@ void consumer::clear_doubts() {
         const std::lock_guard lock(mutex_);
         std::ranges::move(judged_, std::back_inserter(arrived_));
         judged_.clear();
-        // Its own notes come first.
-        if (telling_ > 0 || (doubts_.size() == 0 && known_again_.empty())) return;
+        if (doubts_.size() == 0 && known_again_.empty()) return;
+        const auto now = std::chrono::steady_clock::now();
+        // Its own notes come first, if they can be written at all.
+        if (telling_ > 0 && now < calm_at_) return;
         known.swap(known_again_);
-        read = doubts_.begin(std::chrono::steady_clock::now());
+        read = doubts_.begin(now);
     }
     if (!known.empty()) plan_.notes->take(known, [] {});
     if (!read) return;
