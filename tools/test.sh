@@ -3,7 +3,7 @@
 #
 #   tools/test.sh all            what `make test` and CI run
 #   tools/test.sh quick          the unit tests of the release build
-#   tools/test.sh long           long fuzzing, soak and crash ledgers, every sanitizer on every test
+#   tools/test.sh long           long fuzzing, soak and crash ledgers, every sanitizer on every test, clang-tidy on all
 #   tools/test.sh soak           ten minutes of load
 #   tools/test.sh STEP...        some steps alone: tree format release shared asan fuzz tsan package tidy docs cost
 #
@@ -170,6 +170,7 @@ step_long() {
     configure=()
     build fuzz && fuzzers fuzz "${FUZZ_SECONDS:-600}" || rc=1
     step_shared || rc=1
+    step_tidy || rc=1
     return "$rc"
 }
 
