@@ -112,7 +112,7 @@ def transactional(messages):
 
 
 def cases(quick):
-    messages, waiting = (5_000, 300) if quick else (50_000, 2_000)
+    messages, waiting = (15_000, 300) if quick else (50_000, 2_000)
     works = []
     for size in SIZES[:1] if quick else SIZES:
         works += publishing(messages, waiting, size)

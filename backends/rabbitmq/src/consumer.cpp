@@ -13,7 +13,7 @@ namespace shove::rabbitmq_backend {
 namespace {
 
 /// A frame of acknowledgements costs the server more than what it settles: a few wait so long for others.
-constexpr std::chrono::milliseconds gathering_time{2};
+constexpr std::chrono::milliseconds gathering_time{5};
 /// What a few processes may have had in hand when they died, as far as one that has as much can tell.
 constexpr std::size_t suspected_prefetches = 4;
 constexpr std::size_t least_prefetch = 16;
