@@ -85,7 +85,8 @@ def handling(messages, size, consumers):
     return [
         Work(f"consume-{consumers}", f"drain, {plural}", messages, size, drain, drain, ["consume", *raw], 2),
         Work(f"e2e-{consumers}", f"publish and handle, {plural}", messages, size, live, live, ["e2e", *raw], 2),
-        Work(f"batch-{consumers}", f"drain in batches of 500, {plural}", messages, size, many, many,
+        # The last batches wait for their age: of few messages that would be much of the time.
+        Work(f"batch-{consumers}", f"drain in batches of 500, {plural}", 3 * messages, size, many, many,
              ["consume", *raw_settings(consumers, 1000)], 1.5),
     ]
 
