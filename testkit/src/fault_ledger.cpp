@@ -254,7 +254,7 @@ private:
     /// Nothing lies anywhere, and nothing is on a broker's own way from one queue to another.
     void wait_until_empty(const any_broker& direct) const {
         eventually("the rest to be handled", lasting(target_.unseen, [&] { return is_empty(direct.depth(topic_)); }),
-                   patience() * 12);
+                   patience() * 3);
     }
 
     void end_workers() {

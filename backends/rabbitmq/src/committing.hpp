@@ -3,7 +3,6 @@
 #include <shove/spi/driver.hpp>
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "settlement_fates.hpp"

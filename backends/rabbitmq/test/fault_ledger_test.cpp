@@ -86,21 +86,29 @@ void expect_no_breach(const fault_plan& plan, const std::string& queues) {
         EXPECT_LT(after, 10s);
 }
 
+/// A node that is killed while it moves a message that has waited may lose it: said on the backend's page.
+void expect_no_breach_on_classic_queues(fault_plan plan) {
+    plan.retries_may_be_lost = true;
+    expect_no_breach(plan, "classic");
+}
+
+/// Without a kill of the node: a new start of it moves keys to other shards, as the backend's page says.
+void expect_no_breach_in_order_on_classic_queues(fault_plan plan) {
+    plan.broker_kills = 0;
+    expect_no_breach(plan, "classic");
+}
+
 TEST(rabbitmq_fault_ledger, small) {
     expect_no_breach(small(false), "quorum");
 }
 TEST(rabbitmq_fault_ledger, small_in_order) {
     expect_no_breach(small(true), "quorum");
 }
-TEST(rabbitmq_fault_ledger_long, small_on_classic_queues) {
-    auto plan = small(false);
-    plan.retries_may_be_lost = true;
-    expect_no_breach(plan, "classic");
+TEST(rabbitmq_fault_ledger, small_on_classic_queues) {
+    expect_no_breach_on_classic_queues(small(false));
 }
-TEST(rabbitmq_fault_ledger_long, small_in_order_on_classic_queues) {
-    auto plan = small(true);
-    plan.broker_kills = 0;
-    expect_no_breach(plan, "classic");
+TEST(rabbitmq_fault_ledger, small_in_order_on_classic_queues) {
+    expect_no_breach_in_order_on_classic_queues(small(true));
 }
 TEST(rabbitmq_fault_ledger_long, whole) {
     expect_no_breach(whole(false), "quorum");
@@ -108,17 +116,11 @@ TEST(rabbitmq_fault_ledger_long, whole) {
 TEST(rabbitmq_fault_ledger_long, whole_in_order) {
     expect_no_breach(whole(true), "quorum");
 }
-/// A node that is killed while it moves a message that has waited may lose it: said on the backend's page.
 TEST(rabbitmq_fault_ledger_long, whole_on_classic_queues) {
-    auto plan = whole(false);
-    plan.retries_may_be_lost = true;
-    expect_no_breach(plan, "classic");
+    expect_no_breach_on_classic_queues(whole(false));
 }
-/// Without a kill of the node: a new start of it moves keys to other shards, as the backend's page says.
 TEST(rabbitmq_fault_ledger_long, whole_in_order_on_classic_queues) {
-    auto plan = whole(true);
-    plan.broker_kills = 0;
-    expect_no_breach(plan, "classic");
+    expect_no_breach_in_order_on_classic_queues(whole(true));
 }
 
 }  // namespace
