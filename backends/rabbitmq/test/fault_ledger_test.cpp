@@ -92,12 +92,6 @@ void expect_no_breach_on_classic_queues(fault_plan plan) {
     expect_no_breach(plan, "classic");
 }
 
-/// Without a kill of the node: a new start of it moves keys to other shards, as the backend's page says.
-void expect_no_breach_in_order_on_classic_queues(fault_plan plan) {
-    plan.broker_kills = 0;
-    expect_no_breach(plan, "classic");
-}
-
 TEST(rabbitmq_fault_ledger, small) {
     expect_no_breach(small(false), "quorum");
 }
@@ -106,9 +100,6 @@ TEST(rabbitmq_fault_ledger, small_in_order) {
 }
 TEST(rabbitmq_fault_ledger, small_on_classic_queues) {
     expect_no_breach_on_classic_queues(small(false));
-}
-TEST(rabbitmq_fault_ledger, small_in_order_on_classic_queues) {
-    expect_no_breach_in_order_on_classic_queues(small(true));
 }
 TEST(rabbitmq_fault_ledger_long, whole) {
     expect_no_breach(whole(false), "quorum");
@@ -119,8 +110,12 @@ TEST(rabbitmq_fault_ledger_long, whole_in_order) {
 TEST(rabbitmq_fault_ledger_long, whole_on_classic_queues) {
     expect_no_breach_on_classic_queues(whole(false));
 }
+/// Without a kill of the node: a new start of it moves keys to other shards, as the backend's page says. (A small one
+/// is over before a cut meets it.)
 TEST(rabbitmq_fault_ledger_long, whole_in_order_on_classic_queues) {
-    expect_no_breach_in_order_on_classic_queues(whole(true));
+    auto plan = whole(true);
+    plan.broker_kills = 0;
+    expect_no_breach(plan, "classic");
 }
 
 }  // namespace
