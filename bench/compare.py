@@ -3,6 +3,7 @@
 
     bench/compare.py [--rounds N] [--only WORD[,WORD...]] [--quick] [--list]
     bench/compare.py --only rabbitmq      beside the Rust peer and rabbitmq-c, on a broker that is started
+    bench/compare.py --only kafka         beside the Rust peer and librdkafka
 
 Builds the peers once (5 to 35 minutes) into build/peers or $CARGO_TARGET_DIR. Each round runs every case on
 both sides, so that what else runs on the machine meets both; a ratio is taken within a round.
@@ -19,14 +20,15 @@ import time
 from pathlib import Path
 
 import compare_cases
-import compare_rabbitmq
+import compare_brokers
 import peer_programs
-from real_broker import RabbitMq
+import real_broker
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
 OUT = ROOT / "build/compare"
-PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite", "shove-bench-raw-rabbitmq"]
+PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite", "shove-bench-raw-rabbitmq",
+            "shove-bench-raw-kafka"]
 
 
 def run(command, **more):
@@ -193,7 +195,7 @@ def arguments():
 def chosen_cases(options):
     """Those that are asked for; of a broker's only if its name is among the words."""
     words = [w for w in options.only.split(",") if w]
-    all_cases = compare_cases.cases(options.quick) + compare_rabbitmq.cases(options.quick)
+    all_cases = compare_cases.cases(options.quick) + compare_brokers.cases(options.quick)
     return [c for c in all_cases
             if (any(w in c.key for w in words) if words else not c.broker) and (not c.broker or any(w.startswith(c.broker) for w in words))]
 
@@ -230,7 +232,7 @@ def main():
     peers = peer_programs.find(sorted(used & set(peer_programs.PEERS)), broker, not options.no_build)
     OUT.mkdir(parents=True, exist_ok=True)
     rounds = options.rounds or (1 if options.quick else 5)
-    with RabbitMq() if broker else contextlib.nullcontext() as started:
+    with real_broker.KINDS[broker]() if broker else contextlib.nullcontext() as started:
         return measure_all(cases, rounds, Runner(peers, started))
 
 
