@@ -25,9 +25,9 @@ using owned_conf = std::unique_ptr<rd_kafka_conf_t, conf_deleter>;
 
 /// What differs between clients of one role.
 struct client_options {
-    std::string group_id;           ///< Consuming, asking: empty: none.
-    std::string group_instance_id;  ///< Consuming: empty: none.
-    std::string transactional_id;   ///< Producing: empty: no transactions.
+    std::string group_id{};           ///< Consuming, asking: empty: none.
+    std::string group_instance_id{};  ///< Consuming: empty: none.
+    std::string transactional_id{};   ///< Producing: empty: no transactions.
 };
 
 /// The configuration of a client. It asks for events in place of callbacks, and logs nothing.
