@@ -132,8 +132,10 @@ void set_reading(setter& set, const kafka::config& it, const client_options& opt
     set("enable.auto.commit", "false")("enable.auto.offset.store", "false")("allow.auto.create.topics", "false");
     set("auto.offset.reset", name_of(it.reset))("fetch.wait.max.ms", it.fetch_wait);
     set("isolation.level", "read_committed");
-    set.given("group.id", options.group_id).given("group.instance.id", options.group_instance_id);
-    if (options.group_id.empty()) return;
+    // librdkafka assigns nothing to a client that names no group. This one is never joined, and nothing is committed
+    // for it.
+    set("group.id", options.group_id.empty() ? it.prefix + "shove-no-group" : options.group_id);
+    set.given("group.instance.id", options.group_instance_id);
     set("partition.assignment.strategy", "cooperative-sticky")("session.timeout.ms", it.session_timeout);
 }
 

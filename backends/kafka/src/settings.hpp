@@ -25,7 +25,7 @@ using owned_conf = std::unique_ptr<rd_kafka_conf_t, conf_deleter>;
 
 /// What differs between clients of one role.
 struct client_options {
-    std::string group_id{};           ///< Consuming, asking: empty: none.
+    std::string group_id{};           ///< Consuming; empty: none is joined, partitions are assigned by hand.
     std::string group_instance_id{};  ///< Consuming: empty: none.
     std::string transactional_id{};   ///< Producing: empty: no transactions.
 };
