@@ -18,8 +18,8 @@ using owned_commit =
     std::unique_ptr<rd_kafka_AlterConsumerGroupOffsets_t, destroyed_by<rd_kafka_AlterConsumerGroupOffsets_destroy>>;
 using owned_group = std::unique_ptr<rd_kafka_DeleteGroup_t, destroyed_by<rd_kafka_DeleteGroup_destroy>>;
 
-owned_list list_of(const std::string& topic, int count) {
-    owned_list made(rd_kafka_topic_partition_list_new(count));
+owned_partitions list_of(const std::string& topic, int count) {
+    owned_partitions made(rd_kafka_topic_partition_list_new(count));
     for (int i = 0; i < count; ++i)
         rd_kafka_topic_partition_list_add(made.get(), topic.c_str(), i);
     return made;
@@ -84,7 +84,7 @@ result<std::vector<std::int64_t>> cluster::offsets_since(const std::string& topi
 
 error cluster::remove_before(const std::string& topic, const std::map<partition, std::int64_t>& offsets) const {
     if (offsets.empty()) return {};
-    const owned_list list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+    const owned_partitions list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
     for (const auto& [which, offset] : offsets)
         rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), which)->offset = offset;
     const owned_deletion wanted(rd_kafka_DeleteRecords_new(list.get()));
@@ -129,7 +129,7 @@ result<std::map<partition, committed_offset>> cluster::committed(const std::stri
 error cluster::commit(const std::string& group, const std::string& topic,
                       const std::map<partition, committed_offset>& offsets) const {
     if (offsets.empty()) return {};
-    const owned_list list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+    const owned_partitions list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
     for (const auto& [which, what] : offsets) {
         auto* added = rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), which);
         added->offset = what.offset;

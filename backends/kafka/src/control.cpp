@@ -4,7 +4,7 @@
 
 namespace shove::kafka_backend {
 
-control::control(std::shared_ptr<const kafka::config> settings, std::shared_ptr<reactor> on)
+control::control(std::shared_ptr<const kafka::config> settings, std::shared_ptr<loop> on)
     : settings_(std::move(settings)), on_(std::move(on)) {}
 
 void control::ask(unique_function<void(rd_kafka_t*)> what, unique_function<void(const error&)> refused) {

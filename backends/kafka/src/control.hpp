@@ -13,14 +13,14 @@ namespace shove::kafka_backend {
 /// @par Thread safety  Safe.
 class control {
 public:
-    control(std::shared_ptr<const kafka::config> settings, std::shared_ptr<reactor> on);
+    control(std::shared_ptr<const kafka::config> settings, std::shared_ptr<loop> on);
 
     /// Calls `what` on the thread, with a client of `role::asking` that is made for the first. `refused` is called in
     /// its stead where there is none: closed, or the settings make none. Neither may throw.
     void ask(unique_function<void(rd_kafka_t*)> what, unique_function<void(const error&)> refused);
     void shut() { desk_.shut(); }
     bool wait_stopped(steady_time until) { return desk_.wait_stopped(until); }
-    /// Waits for the thread, and ends the client. Not to be called there, or on the reactor's.
+    /// Waits for the thread, and ends the client. Not to be called there, or on the loop's.
     void finish();
 
     const kafka::config& settings() const noexcept { return *settings_; }
@@ -29,7 +29,7 @@ public:
 
 private:
     const std::shared_ptr<const kafka::config> settings_;
-    const std::shared_ptr<reactor> on_;
+    const std::shared_ptr<loop> on_;
     std::shared_ptr<handle> client_;  ///< The thread's own.
     detail::question_desk desk_;
 };

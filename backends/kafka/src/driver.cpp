@@ -25,8 +25,9 @@ int left_until(steady_time deadline, int most) {
 driver::driver(std::shared_ptr<const kafka::config> settings, std::shared_ptr<shove::clock> time) {
     shared_.settings = std::move(settings);
     shared_.clock = std::move(time);
-    shared_.on = std::make_shared<reactor>();
+    shared_.on = std::make_shared<loop>();
     shared_.asking = std::make_shared<control>(shared_.settings, shared_.on);
+    known_ = std::make_unique<topologies>(shared_.asking);
 }
 
 driver::~driver() {
@@ -36,8 +37,8 @@ driver::~driver() {
     shared_.on->finish();
 }
 
-void driver::declare(std::shared_ptr<const queue_topology>, spi::callback<void(error)> done) {
-    done(not_yet("declare"));
+void driver::declare(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done) {
+    known_->declare(std::move(topology), std::move(done));
 }
 
 void driver::publish(const queue_topology&, spi::publish_request request,

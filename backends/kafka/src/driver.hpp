@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "parts.hpp"
+#include "topologies.hpp"
 
 namespace shove::kafka_backend {
 
@@ -28,6 +29,7 @@ public:
 
 private:
     shared_parts shared_;
+    std::unique_ptr<topologies> known_;
     std::mutex mutex_;  ///< Guards all below.
     bool closed_ = false;
     std::thread closing_;

@@ -1,6 +1,7 @@
 #include "handle.hpp"
 
 #include <array>
+#include <atomic>
 #include <utility>
 
 namespace shove::kafka_backend {
@@ -9,8 +10,8 @@ namespace shove::kafka_backend {
 struct handle::watched : std::enable_shared_from_this<handle::watched> {
     owned_queue queue;
     serve with;
-    std::shared_ptr<reactor> on;
-    std::atomic<bool> told = false;  ///< The reactor is going to look.
+    std::shared_ptr<loop> on;
+    std::atomic<bool> told = false;  ///< The loop is going to look.
     std::atomic<bool> ended = false;
     std::mutex serving;  ///< Held during `with`: queue and function are not to go then.
 
@@ -24,8 +25,8 @@ struct handle::watched : std::enable_shared_from_this<handle::watched> {
     }
     void end() {
         if (!ended.exchange(true)) rd_kafka_queue_cb_event_enable(queue.get(), nullptr, nullptr);
-        // On the reactor's thread this may be called by `with` itself.
-        if (on->on_thread()) return on->post([self = shared_from_this()] { self->drop(); });
+        // On the loop's thread this may be called by `with` itself.
+        if (on->on_thread() && on->post([self = shared_from_this()] { self->drop(); })) return;
         drop();
     }
     void drop() {
@@ -36,7 +37,7 @@ struct handle::watched : std::enable_shared_from_this<handle::watched> {
 };
 
 result<std::shared_ptr<handle>> handle::make(std::shared_ptr<const kafka::config> settings, role what,
-                                             const client_options& options, std::shared_ptr<reactor> on) {
+                                             const client_options& options, std::shared_ptr<loop> on) {
     auto conf = make_conf(*settings, what, options);
     if (!conf) return conf.error();
     const bool tokens = settings->sasl == kafka::sasl_mechanism::oauthbearer;
@@ -128,71 +129,6 @@ void refresh_token(rd_kafka_t* client, const kafka::config& settings) {
     } catch (const std::exception& thrown) {
         refused(std::string("get_token threw: ") + thrown.what());
     }
-}
-
-error error_of(rd_kafka_resp_err_t code, std::string_view what, std::string_view words) {
-    const auto as = [&]() -> errc {
-        switch (code) {
-            case RD_KAFKA_RESP_ERR_NO_ERROR:
-                return errc::ok;
-            case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
-            case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-            case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-                return errc::unknown_queue;
-            case RD_KAFKA_RESP_ERR__TRANSPORT:
-            case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-            case RD_KAFKA_RESP_ERR__RESOLVE:
-            case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
-            case RD_KAFKA_RESP_ERR_NOT_CONTROLLER:
-            case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
-            case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-            case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-            case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-            case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
-            case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
-            case RD_KAFKA_RESP_ERR__WAIT_COORD:
-                return errc::not_connected;
-            case RD_KAFKA_RESP_ERR__TIMED_OUT:
-            case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-            case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
-            case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
-                return errc::timed_out;
-            case RD_KAFKA_RESP_ERR__QUEUE_FULL:
-                return errc::queue_full;
-            case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-            case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-                return errc::too_large;
-            case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-            case RD_KAFKA_RESP_ERR__FENCED:
-            case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
-            case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
-            case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
-            case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
-            case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
-                return errc::lease_lost;
-            case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
-            case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
-            case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
-            case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
-            case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
-            case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-            case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-            case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-            case RD_KAFKA_RESP_ERR__AUTHENTICATION:
-            case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-            case RD_KAFKA_RESP_ERR__INVALID_ARG:
-                return errc::invalid_argument;
-            case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
-            case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
-                return errc::unsupported;
-            case RD_KAFKA_RESP_ERR__DESTROY:
-                return errc::closed;
-            default:
-                return errc::connection_lost;
-        }
-    };
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-    return {as(), std::string(what) + ": " + (words.empty() ? rd_kafka_err2str(code) : std::string(words))};
 }
 
 }  // namespace shove::kafka_backend

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "layout.hpp"
+
 namespace shove::kafka_backend {
 
 std::optional<std::string> names::queue_of(std::string_view topic) const {
@@ -10,21 +12,12 @@ std::optional<std::string> names::queue_of(std::string_view topic) const {
 }
 
 std::string names::group_of(const queue_topology& topology) const {
-    const std::string kind = topology.sequencing ? "-fifo" : "-consumer";
-    if (group_id_.empty()) return prefix_ + topology.reader_queue + kind;
-    return prefix_ + group_id_ + (topology.sequencing ? kind : "");
+    if (group_id_.empty()) return prefix_ + kafka_backend::group_of(topology, false);
+    return prefix_ + group_id_ + (topology.sequencing ? "-fifo" : "");
 }
 
 std::string names::dead_group_of(const queue_topology& topology) const {
-    return prefix_ + (group_id_.empty() ? topology.dead_letter_queue + "-consumer" : group_id_ + "-dlq");
-}
-
-std::string names::retry_topic(const queue_topology& topology, std::chrono::milliseconds delay) const {
-    return prefix_ + topology.reader_queue + "-retry-" + hold_suffix(delay);
-}
-
-std::string names::poison_topic(const queue_topology& topology) const {
-    return prefix_ + topology.reader_queue + "-poisoned";
+    return prefix_ + (group_id_.empty() ? kafka_backend::group_of(topology, true) : group_id_ + "-dlq");
 }
 
 error check_topic_name(std::string_view topic) {

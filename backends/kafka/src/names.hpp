@@ -9,8 +9,8 @@
 
 namespace shove::kafka_backend {
 
-/// What queues are called on the broker. Everything that this library makes or reads there begins with
-/// `config::prefix`.
+/// What queues and groups are called on the broker: the names of layout.hpp, behind a prefix. Everything that this
+/// library makes or reads there begins with `config::prefix`.
 class names {
 public:
     explicit names(const kafka::config& settings) : prefix_(settings.prefix), group_id_(settings.group_id) {}
@@ -25,13 +25,6 @@ public:
     std::string group_of(const queue_topology& topology) const;
     /// The group that reads dead letters: `{dlq}-consumer`, or `config::group_id` with `-dlq`.
     std::string dead_group_of(const queue_topology& topology) const;
-
-    /// Where messages wait for a retry: `{q}-retry-{delay}`, of a reader group `{q}-{g}-retry-{delay}`.
-    std::string retry_topic(const queue_topology& topology, std::chrono::milliseconds delay) const;
-    /// The compacted topic of poisoned keys beside a sequenced topic: `{q}-poisoned`, `{q}-{g}-poisoned`.
-    std::string poison_topic(const queue_topology& topology) const;
-    /// The compacted topic in which declared topologies are noted: `shove-topologies`.
-    std::string catalog_topic() const { return prefix_ + "shove-topologies"; }
 
 private:
     std::string prefix_;

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "reactor.hpp"
+#include "loop.hpp"
 
 namespace shove::kafka_backend {
 
@@ -15,7 +15,7 @@ class control;
 struct shared_parts {
     std::shared_ptr<const kafka::config> settings;
     std::shared_ptr<shove::clock> clock;
-    std::shared_ptr<reactor> on;      ///< Serves the queues of all clients.
+    std::shared_ptr<loop> on;         ///< Serves the queues of all clients.
     std::shared_ptr<control> asking;  ///< Questions and declarations.
 };
 

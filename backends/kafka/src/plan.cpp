@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "layout.hpp"
 #include "names.hpp"
 
 namespace shove::kafka_backend {
@@ -56,15 +57,12 @@ std::vector<planned_topic> plan(const queue_topology& topology, const kafka::con
     }
     if (topology.sequencing) {
         made.push_back(
-            {{called.poison_topic(topology), 1, copies, {{"cleanup.policy", "compact"}}}, topic_use::poisoned});
+            {{called.topic_of(keys_topic(topology.reader_queue)), 1, copies, {{"cleanup.policy", "compact"}}},
+             topic_use::poisoned});
         return made;  // its messages wait in their places
     }
-    for (const auto& tier : topology.holds) {
-        auto name = called.retry_topic(topology, tier.delay);
-        const auto same = [&](const planned_topic& other) { return other.make.name == name; };
-        if (std::ranges::none_of(made, same))
-            made.push_back({{std::move(name), count, copies, {}}, topic_use::retries});
-    }
+    for (const auto& queue : waits_declared(topology))
+        made.push_back({{called.topic_of(queue), count, copies, {}}, topic_use::retries});
     return made;
 }
 

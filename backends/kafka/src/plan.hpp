@@ -16,7 +16,7 @@ namespace shove::kafka_backend {
 enum class topic_use : std::uint8_t {
     messages,
     dead_letters,
-    retries,  ///< Messages wait there for one hold tier.
+    retries,  ///< Messages wait there for their next call.
     poisoned,
 };
 

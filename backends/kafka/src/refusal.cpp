@@ -18,17 +18,33 @@ errc code_of(rd_kafka_resp_err_t why) noexcept {
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+        case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION:
         case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
         case RD_KAFKA_RESP_ERR_INVALID_REQUEST:
         case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
+        case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
         case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
         case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
         case RD_KAFKA_RESP_ERR__INVALID_ARG:
             return errc::invalid_argument;
+        case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+        case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+            return errc::unsupported;
         case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
             return errc::storage_full;
         case RD_KAFKA_RESP_ERR__TIMED_OUT:
+        case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+        case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
             return errc::timed_out;
+        case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+        case RD_KAFKA_RESP_ERR__FENCED:
+        case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+        case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+        case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+        case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+        case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+            return errc::lease_lost;
         case RD_KAFKA_RESP_ERR__DESTROY:
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
         case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
@@ -54,6 +70,10 @@ error publish_error(const std::string& topic, rd_kafka_resp_err_t why, bool sent
 error broker_error(const std::string& what, rd_kafka_resp_err_t why, std::string_view detail) {
     const std::string_view said = detail.empty() ? std::string_view(rd_kafka_err2str(why)) : detail;
     return {code_of(why), what + ": " + std::string(said)};
+}
+
+error error_of(rd_kafka_resp_err_t why, const std::string& what, std::string_view detail) {
+    return why == RD_KAFKA_RESP_ERR_NO_ERROR ? error() : broker_error(what, why, detail);
 }
 
 }  // namespace shove::kafka_backend

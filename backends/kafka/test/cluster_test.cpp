@@ -23,7 +23,7 @@ class cluster_test : public testing::Test {
 protected:
     kafka_server server;
     own_topics mine{server};
-    std::shared_ptr<reactor> on = std::make_shared<reactor>();
+    std::shared_ptr<loop> on = std::make_shared<loop>();
     std::shared_ptr<handle> client =
         handle::make(std::make_shared<const kafka::config>(kafka::parse(server.url()).value()), role::asking, {}, on)
             .value();

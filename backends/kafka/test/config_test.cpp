@@ -154,7 +154,6 @@ TEST(names_test, are_those_of_the_reference) {
     const auto orders = queue_topology::make(topology("orders").hold(5s).dlq()).value();
     EXPECT_EQ(plain.group_of(*orders), "orders-consumer");
     EXPECT_EQ(plain.dead_group_of(*orders), "orders-dlq-consumer");
-    EXPECT_EQ(plain.retry_topic(*orders, 5s), "orders-retry-5s");
     const auto bill = queue_topology::make(topology("orders").dlq().for_consumer_group("bill")).value();
     EXPECT_EQ(plain.group_of(*bill), "orders-bill-consumer");
     EXPECT_EQ(plain.dead_group_of(*bill), "orders-bill-dlq-consumer");

@@ -69,11 +69,11 @@ public:
         return writing_->get();
     }
     const std::shared_ptr<const kafka::config>& settings() const noexcept { return settings_; }
-    const std::shared_ptr<reactor>& on() const noexcept { return on_; }
+    const std::shared_ptr<loop>& on() const noexcept { return on_; }
 
 private:
     std::shared_ptr<const kafka::config> settings_;
-    std::shared_ptr<reactor> on_ = std::make_shared<reactor>();
+    std::shared_ptr<loop> on_ = std::make_shared<loop>();
     std::shared_ptr<handle> reading_;
     std::shared_ptr<handle> writing_;
 };
@@ -150,7 +150,7 @@ std::vector<record> kafka_server::all(const std::string& topic) const {
     auto reader = expect(handle::make(client_->settings(), role::consuming, {}, client_->on()));
     auto* from = reader->get();
     rd_kafka_poll_set_consumer(from);
-    const owned_list list(rd_kafka_topic_partition_list_new(1));
+    const owned_partitions list(rd_kafka_topic_partition_list_new(1));
     std::vector<record> made;
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -174,7 +174,7 @@ std::vector<record> kafka_server::all(const std::string& topic) const {
         if (got && got->err == RD_KAFKA_RESP_ERR_NO_ERROR) made.push_back(record_of(*got));
         if (got) rd_kafka_message_destroy(got);
         // Past markers of transactions and what was compacted away.
-        const owned_list at(rd_kafka_topic_partition_list_copy(list.get()));
+        const owned_partitions at(rd_kafka_topic_partition_list_copy(list.get()));
         expect(error_of(rd_kafka_position(from, at.get()), "read " + topic));
         for (int i = 0; i < at->cnt; ++i)
             next[static_cast<std::size_t>(at->elems[i].partition)] = at->elems[i].offset;
