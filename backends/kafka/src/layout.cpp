@@ -47,8 +47,12 @@ std::string group_of(const queue_topology& topology, bool dead_letters) {
 }
 
 std::vector<std::string> topics_read(const queue_topology& topology, bool dead_letters) {
-    if (dead_letters) return {topology.dead_letter_queue};
-    std::vector<std::string> made{topology.queue};
+    std::vector<std::string> made{dead_letters ? topology.dead_letter_queue : topology.queue};
+    if (dead_letters) {
+        for (const auto& one : classes)
+            made.push_back(retry_topic(topology.dead_letter_queue, one));
+        return made;
+    }
     if (topology.sequencing) return made;
     for (const auto& one : classes) {
         if (!topology.broadcast) made.push_back(retry_topic(topology.reader_queue, one));

@@ -86,7 +86,7 @@ void outlet::open() {
         const std::lock_guard lock(mutex_);
         opening_ = false;
         client_ = std::move(*made);
-        reports_.reset(rd_kafka_queue_get_main(client_.get()));
+        reports_.reset(rd_kafka_queue_get_main(client_->get()));
         bell_ = std::make_shared<loop::bell>(loop_, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->hear();
         });
@@ -156,7 +156,7 @@ rd_kafka_resp_err_t outlet::send(parcel& what, slot& of) {
     // A copy is as old as itself, so that retention counts from now.
     if (when > 0 && what.past == nullptr && what.due == wall_time{}) add(RD_KAFKA_VTYPE_TIMESTAMP).i64 = when;
     add(RD_KAFKA_VTYPE_HEADERS).headers = headers.get();
-    const owned_error refused(rd_kafka_produceva(client_.get(), given.data(), count));
+    const owned_error refused(rd_kafka_produceva(client_->get(), given.data(), count));
     if (refused) return rd_kafka_error_code(refused.get());
     (void)headers.release();  // the client's now
     return RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -240,7 +240,7 @@ void outlet::shut() {
 
 bool outlet::flush(steady_time until) {
     while (true) {
-        std::shared_ptr<rd_kafka_t> client;
+        std::shared_ptr<handle> client;
         {
             const std::lock_guard lock(mutex_);
             if (unanswered_ == 0 && queue_.empty()) return true;
@@ -254,14 +254,14 @@ bool outlet::flush(steady_time until) {
 void outlet::finish() {
     shut();
     fail_queued(error(errc::closed, "the broker was closed before the message was sent"));
-    std::shared_ptr<rd_kafka_t> client;
+    std::shared_ptr<handle> client;
     {
         const std::lock_guard lock(mutex_);
         client = client_;
     }
     if (!client) return;
-    rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_flush(client.get(), 100);
+    rd_kafka_purge(client->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client->get(), 100);
     hear();
     const std::lock_guard lock(mutex_);
     if (reports_) rd_kafka_queue_cb_event_enable(reports_.get(), nullptr, nullptr);

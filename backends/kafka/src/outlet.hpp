@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "handle.hpp"
 #include "loop.hpp"
 #include "owned.hpp"
 
@@ -37,7 +38,7 @@ struct shipment {
 class outlet final : public std::enable_shared_from_this<outlet> {
 public:
     /// Makes the client. Blocks for milliseconds; runs on the loop.
-    using make_client = std::function<result<std::shared_ptr<rd_kafka_t>>()>;
+    using make_client = std::function<result<std::shared_ptr<handle>>()>;
 
     /// @param on  Where deliveries are heard of.
     outlet(std::shared_ptr<loop> on, make_client make);
@@ -69,7 +70,7 @@ private:
     const std::shared_ptr<loop> loop_;
     const make_client make_;
     std::mutex mutex_;  ///< Guards all below.
-    std::shared_ptr<rd_kafka_t> client_;
+    std::shared_ptr<handle> client_;
     owned_queue reports_;
     std::shared_ptr<loop::bell> bell_;
     std::deque<std::shared_ptr<under_way>> queue_;  ///< Not handed over, or not all of it.

@@ -125,6 +125,8 @@ void set_producing(setter& set, const kafka::config& it, const client_options& o
     set("batch.size", std::to_string(it.batch_bytes));
     set("queue.buffering.max.messages", std::to_string(it.max_unconfirmed));
     set("partitioner", it.partitioner == kafka::key_partitioner::murmur2 ? "murmur2_random" : "consistent_random");
+    // A topic that is not there is told soon, and one that was made a moment ago is still found.
+    set("topic.metadata.propagation.max.ms", "3000");
     set.given("compression.type", it.compression).given("transactional.id", options.transactional_id);
 }
 
@@ -132,16 +134,22 @@ void set_reading(setter& set, const kafka::config& it, const client_options& opt
     set("enable.auto.commit", "false")("enable.auto.offset.store", "false")("allow.auto.create.topics", "false");
     set("auto.offset.reset", name_of(it.reset))("fetch.wait.max.ms", it.fetch_wait);
     set("isolation.level", "read_committed");
+    // Topics that are made later are seen soon.
+    set("topic.metadata.refresh.interval.ms", "5000")("topic.metadata.refresh.fast.interval.ms", "50");
+    set("topic.metadata.propagation.max.ms", "3000")("fetch.error.backoff.ms", "100");
+    set("queued.max.messages.kbytes", "16384");
     // librdkafka assigns nothing to a client that names no group. This one is never joined, and nothing is committed
     // for it.
     set("group.id", options.group_id.empty() ? it.prefix + "shove-no-group" : options.group_id);
     set.given("group.instance.id", options.group_instance_id);
     set("partition.assignment.strategy", "cooperative-sticky")("session.timeout.ms", it.session_timeout);
+    set("heartbeat.interval.ms", std::min(it.session_timeout / 4, std::chrono::milliseconds(1'000)));
 }
 
 int events_of(role what) noexcept {
     if (what == role::producing) return RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR;
-    if (what == role::consuming) return RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR;
+    if (what == role::consuming)
+        return RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH;
     return RD_KAFKA_EVENT_ERROR;
 }
 
@@ -178,6 +186,7 @@ result<owned_conf> make_conf(const kafka::config& settings, role what, const cli
     rd_kafka_conf_set_log_cb(made.get(), nullptr);
     setter set(made.get());
     set("bootstrap.servers", servers_text(settings));
+    set("reconnect.backoff.ms", "50")("reconnect.backoff.max.ms", "2000")("socket.nagle.disable", "true");
     set("client.id", settings.client_id.empty() ? "shove-cpp-" + std::to_string(::getpid()) : settings.client_id);
     set_security(set, settings);
     if (what == role::producing) {

@@ -28,11 +28,12 @@ inline backend_factory kafka_factory(const std::string& name, const std::string&
     made.name = name;
     made.capabilities = kafka::capabilities;
     made.tells_age = false;
+    made.unseen = std::chrono::milliseconds(150);
     auto server = std::make_shared<std::unique_ptr<kafka_test::kafka_server>>();
     made.make_store = [server, options] {
         if (!*server) *server = std::make_unique<kafka_test::kafka_server>();
         auto topics = std::make_unique<kafka_test::own_topics>(**server);
-        const auto url = (*server)->url() + "?partitions=2&session_timeout=6s&prefix=" + topics->prefix() + options;
+        const auto url = (*server)->url() + "?partitions=1&session_timeout=6s&prefix=" + topics->prefix() + options;
         return std::make_unique<kafka_store>(std::move(topics), url);
     };
     made.attach = [](const std::string& location) {
