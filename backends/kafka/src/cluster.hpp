@@ -86,6 +86,8 @@ private:
     template <class Begin>
     result<owned_event> answer(rd_kafka_admin_op_t what, const std::string& for_whom, Begin&& begin) const;
     result<std::vector<std::int64_t>> list_offsets(const std::string& topic, int count, std::int64_t at) const;
+    result<std::vector<std::int64_t>> list_offsets_once(const std::string& topic, int count, std::int64_t at,
+                                                        rd_kafka_resp_err_t& why) const;
 
     /// What is made shows in the metadata a little later.
     error wait_for(const std::string& topic, int count) const;

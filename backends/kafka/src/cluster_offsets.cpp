@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -41,36 +40,36 @@ result<const rd_kafka_topic_partition_list_t*> partitions_of(const rd_kafka_grou
     return rd_kafka_group_result_partitions(groups[0]);
 }
 
-bool leads_not_yet(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list) {
-    const auto one = [](rd_kafka_resp_err_t why) {
-        return why == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION || why == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
-    };
-    const std::span all(list.elems, static_cast<std::size_t>(list.cnt));
-    return one(code) || std::ranges::any_of(all, [&](const auto& each) { return one(each.err); });
-}
-
-bool a_moment() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return true;
-}
-
 }  // namespace
 
 result<std::vector<std::int64_t>> cluster::list_offsets(const std::string& topic, int count, std::int64_t at) const {
-    std::vector<std::int64_t> made(static_cast<std::size_t>(count), -1);
-    if (count == 0) return made;
-    const auto list = list_of(topic, count);
+    if (count == 0) return std::vector<std::int64_t>();
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_);
-    auto code = RD_KAFKA_RESP_ERR_NO_ERROR;
-    do {  // of a topic that was made a moment ago a broker may not know yet that it leads it
-        for (int i = 0; i < count; ++i)
-            list->elems[i].offset = at;
-        code = rd_kafka_offsets_for_times(client_, list.get(), patience_);
-    } while (leads_not_yet(code, *list) && std::chrono::steady_clock::now() < until && a_moment());
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "offsets of topic '" + topic + "'");
+    for (auto pause = std::chrono::milliseconds(5);; pause *= 2) {
+        rd_kafka_resp_err_t why = RD_KAFKA_RESP_ERR_NO_ERROR;
+        auto made = list_offsets_once(topic, count, at, why);
+        // Leaders move, and those of a new topic are not known at once; the library leaves that to who asks.
+        const bool moved = why == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION ||
+                           why == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+                           why == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+        if (!moved || std::chrono::steady_clock::now() + pause > until) return made;
+        std::this_thread::sleep_for(pause);
+        (void)partitions(topic);
+    }
+}
+
+result<std::vector<std::int64_t>> cluster::list_offsets_once(const std::string& topic, int count, std::int64_t at,
+                                                             rd_kafka_resp_err_t& why) const {
+    std::vector<std::int64_t> made(static_cast<std::size_t>(count), -1);
+    const auto list = list_of(topic, count);
+    for (int i = 0; i < count; ++i)
+        list->elems[i].offset = at;
+    why = rd_kafka_offsets_for_times(client_, list.get(), patience_);
+    if (why != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(why, "offsets of topic '" + topic + "'");
     for (int i = 0; i < list->cnt; ++i) {
         const auto& each = list->elems[i];
-        if (each.err != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(each.err, named(topic, each.partition));
+        why = each.err;
+        if (why != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(why, named(topic, each.partition));
         made.at(static_cast<std::size_t>(each.partition)) = each.offset;
     }
     return made;

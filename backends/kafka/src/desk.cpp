@@ -19,10 +19,25 @@ bool desk::knows(const std::string& topic) {
     return known_.contains(topic);
 }
 
+void desk::note(const std::vector<std::string>& topics) {
+    const std::lock_guard lock(mutex_);
+    known_.insert(topics.begin(), topics.end());
+}
+
+void desk::forget(const std::string& topic) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(topic);
+}
+
 void desk::ensure(const std::string& topic, const std::string& like, spi::callback<void(error, bool)> done) {
     if (knows(topic)) return done({}, false);
     auto kept = std::make_shared<decltype(done)>(std::move(done));
     auto work = [self = shared_from_this(), topic, like, kept] {
+        const auto there = self->on().partitions(topic);
+        if (there && *there > 0) {
+            self->note({topic});
+            return (*kept)({}, true);
+        }
         const auto count = self->on().partitions(like);
         if (!count) return (*kept)(count.error(), false);
         new_topic one;
@@ -40,10 +55,7 @@ void desk::look_for(const std::string& topic, spi::callback<void(error, bool)> d
     auto work = [self = shared_from_this(), topic, kept] {
         const auto count = self->on().partitions(topic);
         if (!count) return (*kept)(count.error(), false);
-        if (*count > 0) {
-            const std::lock_guard lock(self->mutex_);
-            self->known_.insert(topic);
-        }
+        if (*count > 0) self->note({topic});
         (*kept)({}, *count > 0);
     };
     run(std::move(work), [kept](const error& why) { (*kept)(why, false); });
@@ -51,9 +63,8 @@ void desk::look_for(const std::string& topic, spi::callback<void(error, bool)> d
 
 error desk::make_now(const std::vector<new_topic>& topics) {
     if (auto failed = on().make(topics)) return failed;
-    const std::lock_guard lock(mutex_);
     for (const auto& one : topics)
-        known_.insert(one.name);
+        note({one.name});
     return {};
 }
 

@@ -29,6 +29,10 @@ public:
     /// `done` is told whether it was made, or seen for the first time, just now.
     void ensure(const std::string& topic, const std::string& like, spi::callback<void(error, bool)> done);
 
+    /// These are there: they were declared.
+    void note(const std::vector<std::string>& topics);
+    /// It is not there any more.
+    void forget(const std::string& topic);
     /// Whether a topic is there; remembers it if it is.
     void look_for(const std::string& topic, spi::callback<void(error, bool)> done);
 

@@ -39,6 +39,10 @@ driver::driver(std::shared_ptr<const kafka::config> settings, std::shared_ptr<sh
         shared_.on, [shared = shared_] { return handle::make(shared.settings, role::producing, {}, shared.on); });
 }
 
+error driver::open() {
+    return shared_.asking->open();
+}
+
 driver::~driver() {
     close(std::chrono::steady_clock::now(), [](const error&) {});
     if (closing_.joinable()) closing_.join();
@@ -86,8 +90,14 @@ void driver::remember(const topology_ptr& given) {
 void driver::declare(topology_ptr topology, spi::callback<void(error)> done) {
     auto kept = std::make_shared<decltype(done)>(std::move(done));
     topologies_->declare(topology, [this, topology, kept](const error& why) {
-        if (!why) remember(topology);
-        (*kept)(why);
+        if (why) return (*kept)(why);
+        remember(topology);
+        const auto made = prefixed(*topology);
+        auto topics = waits_declared(*made);
+        topics.push_back(made->queue);
+        if (!made->dead_letter_queue.empty()) topics.push_back(made->dead_letter_queue);
+        desk_->note(topics);
+        (*kept)({});
     });
 }
 
@@ -123,7 +133,9 @@ void driver::send(const std::shared_ptr<const std::string>& topic, spi::publish_
         }
         made.parcels.push_back(std::move(one));
     }
-    made.done = [done = std::move(done)](std::vector<spi::publish_result> results) mutable {
+    made.done = [desk = desk_, topic, done = std::move(done)](std::vector<spi::publish_result> results) mutable {
+        const bool gone = std::ranges::any_of(results, [](const auto& one) { return one.cause == errc::unknown_queue; });
+        if (gone) desk->forget(*topic);
         done(spi::publish_report{std::move(results)});
     };
     if (needed.empty()) return publishing_->post(std::move(made));
@@ -144,12 +156,14 @@ member_parts driver::parts() {
     made.commit_count = shared_.settings->commit_count;
     made.publishing = publishing_;
     made.time = shared_.clock;
+    if (shared_.settings->reset == kafka::offset_reset::earliest) made.first_offset = RD_KAFKA_OFFSET_BEGINNING;
     made.make_client = [shared = shared_](const std::string& group) {
         client_options how;
         how.group_id = group;
         how.group_instance_id = shared.settings->group_instance_id;
         return handle::make(shared.settings, role::consuming, how, shared.on);
     };
+    made.forget = [desk = desk_](const std::string& topic) { desk->forget(topic); };
     made.ensure = [this](const std::string& topic, const std::string& like, spi::callback<void(error)> done) {
         auto kept = std::make_shared<decltype(done)>(std::move(done));
         desk_->ensure(topic, like, [this, like, kept](const error& why, bool made_now) {
@@ -225,10 +239,17 @@ result<std::shared_ptr<spi::subscription>> driver::listen_now(const spi::source&
     plan.group = shared_.settings->prefix + from.topology->queue + "-broadcast";
     const auto on = desk_->on();
     for (const auto& topic : plan.topics) {
-        const auto count = on.partitions(topic);
+        auto count = on.partitions(topic);
         if (!count) return count.error();
         if (*count == 0 && topic == plan.topics.front()) {
             return error(errc::unknown_queue, "topic '" + topic + "' is not on this Kafka cluster; declare it first");
+        }
+        if (*count == 0) {  // where delayed messages wait: nobody would tell this reader when it is made
+            new_topic one;
+            one.name = topic;
+            one.replication = shared_.settings->topics.replication;
+            if (auto failed = desk_->make_now({one})) return failed;
+            count = 1;
         }
         const auto spans = on.spans(topic, *count);
         if (!spans) return spans.error();
@@ -332,7 +353,7 @@ void driver::ping(steady_time deadline, spi::callback<void(error)> done) {
         const rd_kafka_metadata_t* all = nullptr;
         const auto code = rd_kafka_metadata(client, 0, nullptr, &all, left_until(deadline, asking->patience()));
         if (all) rd_kafka_metadata_destroy(all);
-        (*answer)(error_of(code, "no answer from Kafka at " + servers_text(asking->settings())));
+        (*answer)(asking->explained(error_of(code, "no answer from Kafka at " + servers_text(asking->settings()))));
     };
     shared_.asking->ask(std::move(look), [answer](const error& why) { (*answer)(why); });
 }

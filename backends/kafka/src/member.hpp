@@ -43,6 +43,10 @@ struct member_parts {
     std::function<result<std::shared_ptr<handle>>(const std::string& group)> make_client;
     /// Has a topic where messages wait made, like the main one, unless it is there. Answers on any thread.
     std::function<void(const std::string& topic, const std::string& like, spi::callback<void(error)>)> ensure;
+    /// A topic turned out to be gone.
+    std::function<void(const std::string& topic)> forget;
+    /// Where a partition begins that nobody has committed an offset of: `RD_KAFKA_OFFSET_BEGINNING`, …
+    std::int64_t first_offset = RD_KAFKA_OFFSET_INVALID;
     std::chrono::milliseconds commit_interval{500};
     std::size_t commit_count = 1'000;
 };

@@ -76,7 +76,8 @@ void member::committed_known(const rd_kafka_event_t* event) {
     if (known != nullptr && !leaving_) {
         for (const auto& one : rows(*known)) {
             if (auto* row = rd_kafka_topic_partition_list_find(list.get(), one.topic, one.partition)) {
-                row->offset = one.offset;
+                // Said here, the library need not ask once more.
+                row->offset = one.offset >= 0 ? one.offset : parts_.first_offset;
                 std::optional<std::int64_t> position;
                 std::optional<commit_note> note;
                 if (one.offset >= 0) {

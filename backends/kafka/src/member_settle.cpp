@@ -110,6 +110,9 @@ void member::copies_stored(const std::shared_ptr<copying>& batch, const std::vec
     for (std::size_t i = 0; i < batch->which.size(); ++i) {
         auto& what = batch->which[i];
         if (!results.empty() && results[i].status != spi::publish_status::ok) {
+            if (results[i].cause == errc::unknown_queue && what.kind == spi::settlement_kind::delay) {
+                parts_.forget(retry_topic(plan_.place, wait_class_of(what.delay)));
+            }
             batch->fail(std::move(what), results[i].cause);
             continue;
         }

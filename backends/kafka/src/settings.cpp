@@ -136,7 +136,7 @@ void set_reading(setter& set, const kafka::config& it, const client_options& opt
     set("isolation.level", "read_committed");
     // Topics that are made later are seen soon.
     set("topic.metadata.refresh.interval.ms", "5000")("topic.metadata.refresh.fast.interval.ms", "50");
-    set("topic.metadata.propagation.max.ms", "3000")("fetch.error.backoff.ms", "100");
+    set("topic.metadata.propagation.max.ms", "3000")("fetch.error.backoff.ms", "20");
     set("queued.max.messages.kbytes", "16384");
     // librdkafka assigns nothing to a client that names no group. This one is never joined, and nothing is committed
     // for it.
