@@ -134,7 +134,8 @@ void driver::send(const std::shared_ptr<const std::string>& topic, spi::publish_
         made.parcels.push_back(std::move(one));
     }
     made.done = [desk = desk_, topic, done = std::move(done)](std::vector<spi::publish_result> results) mutable {
-        const bool gone = std::ranges::any_of(results, [](const auto& one) { return one.cause == errc::unknown_queue; });
+        const bool gone =
+            std::ranges::any_of(results, [](const auto& one) { return one.cause == errc::unknown_queue; });
         if (gone) desk->forget(*topic);
         done(spi::publish_report{std::move(results)});
     };
@@ -150,6 +151,7 @@ void driver::send(const std::shared_ptr<const std::string>& topic, spi::publish_
 
 member_parts driver::parts() {
     member_parts made;
+    made.settings = shared_.settings;
     made.on = shared_.on;
     made.asking = shared_.asking;
     made.commit_interval = shared_.settings->commit_interval;
@@ -193,7 +195,11 @@ member_plan driver::plan_of(const queue_topology& given, bool dead) const {
     if (!dead && !topology.dead_letter_queue.empty()) {
         made.dead_letters = std::make_shared<const std::string>(topology.dead_letter_queue);
     }
-    if (!dead && topology.sequencing) made.shards = topology.sequencing->shards();
+    if (!dead && topology.sequencing) {
+        made.shards = topology.sequencing->shards();
+        if (topology.sequencing->on_failure == sequence_failure::fail_all)
+            made.keys = keys_topic(topology.reader_queue);
+    }
     return made;
 }
 

@@ -58,6 +58,13 @@ error member::start() {
     rd_kafka_queue_cb_event_enable(events_.get(), ring, &bell_);
     rd_kafka_queue_cb_event_enable(answers_.get(), ring, &bell_);
     keep_polling();
+    if (!plan_.keys.empty()) {
+        book_ = std::make_shared<key_book>(parts_.settings, parts_.on, parts_.asking, plan_.keys,
+                                           [weak = weak_from_this()] {
+                                               if (const auto self = weak.lock()) self->serve();
+                                           });
+        if (auto failed = book_->start()) return failed;
+    }
     if (plan_.groupless) {
         assign_all();
         return {};
@@ -259,17 +266,41 @@ void member::fill(holding& from, std::size_t want) {
 void member::gather(receiver& who, std::vector<spi::delivery>& into) {
     if (holdings_.empty()) return;
     auto at = std::next(holdings_.begin(), static_cast<std::ptrdiff_t>(turn_++ % holdings_.size()));
+    if (book_ && !book_->known()) return;
     for (std::size_t i = 0; i < holdings_.size() && into.size() < who.max; ++i) {
         auto& from = *at->second;
         if (++at == holdings_.end()) at = holdings_.begin();
         if (!reads(who, from)) continue;
-        from.core.hand_out(who.max - into.size(), who.id, into);
+        const auto fit = [&](spi::delivery& item) { return judge(from, item); };
+        from.core.hand_out(who.max - into.size(), who.id, into, fit);
         if (into.size() < who.max && !from.core.any_ready() && !from.core.where().waits) {
             fill(from, who.max - into.size());
-            from.core.hand_out(who.max - into.size(), who.id, into);
+            from.core.hand_out(who.max - into.size(), who.id, into, fit);
         }
         reserve(from);
     }
+}
+
+/// Whether a message may be handed out; if its key is poisoned it is marked so, but not before it is sure that nobody
+/// has released the key meanwhile.
+bool member::judge(holding& of, spi::delivery& item) {
+    if (!book_) return true;
+    const auto key = item.msg.key().value_or("");
+    if (key.empty() || !book_->contains(key)) return true;
+    if (item.tag <= of.judged_until) {
+        item.poisoned = true;
+        return true;
+    }
+    if (std::exchange(of.judging, true)) return false;
+    book_->refresh([weak = weak_from_this(), until = of.core.last_ready()] {
+        const auto self = weak.lock();
+        auto* which = self ? self->holding_of(until) : nullptr;
+        if (which == nullptr) return;
+        which->judging = false;
+        which->judged_until = std::max(which->judged_until, until);
+        self->serve();
+    });
+    return false;
 }
 
 /// Says how far it may hand out, before it does: who comes after a sudden end knows then what may have been in hand.

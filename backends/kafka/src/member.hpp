@@ -12,6 +12,7 @@
 
 #include "control.hpp"
 #include "handle.hpp"
+#include "key_book.hpp"
 #include "loop.hpp"
 #include "outlet.hpp"
 #include "owned.hpp"
@@ -29,12 +30,14 @@ struct member_plan {
     std::shared_ptr<const std::string> dead_letters;  ///< Null: none.
     bool dead = false;                                ///< It reads dead letters.
     std::uint16_t shards = 0;                         ///< Of a sequenced topic; else 0.
+    std::string keys;                                 ///< Where its poisoned keys are; empty: they are not kept.
     std::vector<std::pair<std::string, std::vector<std::int64_t>>>
         starts{};  ///< Without a group: offsets by partition.
 };
 
 /// What members of one driver share.
 struct member_parts {
+    std::shared_ptr<const kafka::config> settings;
     std::shared_ptr<loop> on;         ///< All of a member happens on this one.
     std::shared_ptr<control> asking;  ///< Has a thread for what blocks.
     std::shared_ptr<outlet> publishing;
@@ -102,6 +105,8 @@ private:
         bool said_goodbye = false;  ///< Its last commit is durable.
         std::int64_t chunk = 64;
         steady_time reserved_at{};
+        std::uint64_t judged_until = 0;  ///< Up to this tag the book of poisoned keys was fresh.
+        bool judging = false;
         std::vector<waiter> waiters;
     };
     using holding_ptr = std::shared_ptr<holding>;
@@ -115,6 +120,7 @@ private:
     void take_in(holding& into, const rd_kafka_message_t& record);
     void gather(receiver& who, std::vector<spi::delivery>& into);
     bool reads(const receiver& who, const holding& from) const;
+    bool judge(holding& of, spi::delivery& item);
     void reserve(holding& what);
     void watch_due(std::optional<wall_time> next);
     receiver* owner_of(const holding& what) const;
@@ -152,6 +158,7 @@ private:
     // member_settle.cpp
     struct copying;
     void copy(std::shared_ptr<copying> batch);
+    parcel poison(const std::string& key) const;
     void copies_stored(const std::shared_ptr<copying>& batch, const std::vector<spi::publish_result>& results);
     void keep(holding& of, spi::settlement what, const std::shared_ptr<copying>& batch);
 
@@ -161,6 +168,7 @@ private:
     owned_queue events_;   ///< Of the consumer: rebalances, errors.
     owned_queue answers_;  ///< Of commits and questions.
     std::shared_ptr<loop::bell> bell_;
+    std::shared_ptr<key_book> book_;  ///< Null: keys are not kept.
     std::vector<std::shared_ptr<receiver>> receivers_;
     std::size_t turn_ = 0;
     std::map<std::pair<std::string, std::int32_t>, holding_ptr> holdings_;

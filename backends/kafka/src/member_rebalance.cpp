@@ -254,6 +254,7 @@ void member::closed() {
         queue->reset();
     }
     if (bell_) bell_->silence();
+    if (book_) book_->close();
     auto client = std::exchange(client_, nullptr);
     // Its end blocks.
     parts_.asking->ask([client](rd_kafka_t*) mutable { client.reset(); }, [](const error&) {});

@@ -1,6 +1,7 @@
 #include <shove/detail/past.hpp>
 
 #include <algorithm>
+#include <span>
 
 #include "layout.hpp"
 #include "member.hpp"
@@ -13,6 +14,7 @@ namespace shove::kafka_backend {
 /// The settlements of one batch that need something stored first. Lives until each has its fate.
 struct member::copying {
     std::vector<spi::settlement> which;
+    std::vector<std::size_t> of;  ///< By parcel: the settlement that it belongs to.
     std::vector<spi::failed_settlement> failed;
     std::size_t open = 1;  ///< One for who begins it.
     spi::callback<void(std::vector<spi::failed_settlement>)> done;
@@ -75,7 +77,12 @@ void member::copy(std::shared_ptr<copying> batch) {
     // Topics where messages wait are made when they are needed first; mostly they are there.
     std::vector<std::string> needed;
     shipment made;
-    for (const auto& what : batch->which) {
+    for (std::size_t i = 0; i < batch->which.size(); ++i) {
+        const auto& what = batch->which[i];
+        if (what.poison_key && book_) {  // known before the dead letter is
+            made.parcels.push_back(poison(std::string(what.item.msg.key().value_or(""))));
+            batch->of.push_back(i);
+        }
         parcel one;
         one.msg = what.item.msg;
         one.past = what.item.past.get();
@@ -88,6 +95,7 @@ void member::copy(std::shared_ptr<copying> batch) {
             if (std::ranges::find(needed, *one.topic) == needed.end()) needed.push_back(*one.topic);
         }
         made.parcels.push_back(std::move(one));
+        batch->of.push_back(i);
     }
     ++batch->open;
     made.done = [self = shared_from_this(), batch](std::vector<spi::publish_result> results) {
@@ -106,16 +114,34 @@ void member::copy(std::shared_ptr<copying> batch) {
     }
 }
 
+parcel member::poison(const std::string& key) const {
+    const auto value = key_book::value_of(parts_.time->wall());
+    message_parts record;
+    record.key = key;
+    record.payload = std::as_bytes(std::span(value));
+    parcel made;
+    made.msg = message::make(record);
+    made.topic = std::make_shared<const std::string>(plan_.keys);
+    made.partition = 0;
+    return made;
+}
+
 void member::copies_stored(const std::shared_ptr<copying>& batch, const std::vector<spi::publish_result>& results) {
+    std::vector<error> causes(batch->which.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        auto& cause = causes[batch->of[i]];
+        if (results[i].status != spi::publish_status::ok && !cause) cause = results[i].cause;
+    }
     for (std::size_t i = 0; i < batch->which.size(); ++i) {
         auto& what = batch->which[i];
-        if (!results.empty() && results[i].status != spi::publish_status::ok) {
-            if (results[i].cause == errc::unknown_queue && what.kind == spi::settlement_kind::delay) {
+        if (causes[i]) {
+            if (causes[i] == errc::unknown_queue && what.kind == spi::settlement_kind::delay) {
                 parts_.forget(retry_topic(plan_.place, wait_class_of(what.delay)));
             }
-            batch->fail(std::move(what), results[i].cause);
+            batch->fail(std::move(what), causes[i]);
             continue;
         }
+        if (what.poison_key && book_) book_->add(std::string(what.item.msg.key().value_or("")), parts_.time->wall());
         // If its partition went meanwhile, the original is handled again elsewhere: a double, no loss.
         if (auto* of = holding_of(what.item.tag)) of->core.settle(what.item.tag);
     }

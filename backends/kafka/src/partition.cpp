@@ -79,13 +79,11 @@ void owned_partition::insert_ready(spi::delivery item) {
     ready_.insert(at, std::move(item));
 }
 
-void owned_partition::hand_out(std::size_t max, std::uint64_t receiver, std::vector<spi::delivery>& into) {
-    for (; max > 0 && !ready_.empty() && !must_reserve(); --max) {
-        auto& item = ready_.front();
-        handed_[offset_of(item.tag)] = {item.msg, copy_of(item.past), receiver};
-        into.push_back(std::move(item));
-        ready_.pop_front();
-    }
+void owned_partition::hand_first(std::uint64_t receiver, std::vector<spi::delivery>& into) {
+    auto& item = ready_.front();
+    handed_[offset_of(item.tag)] = {item.msg, copy_of(item.past), receiver};
+    into.push_back(std::move(item));
+    ready_.pop_front();
 }
 
 bool owned_partition::settle(std::uint64_t tag) {

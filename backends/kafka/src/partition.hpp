@@ -49,8 +49,15 @@ public:
     void receive(std::int64_t offset, incoming what);
     /// Makes ready what is due. Gives when the next one is; nothing: none waits.
     std::optional<wall_time> make_due(wall_time now);
-    /// Up to `max` of what is ready and below `reserved`, in order, for a receiver. Adds to `into`.
-    void hand_out(std::size_t max, std::uint64_t receiver, std::vector<spi::delivery>& into);
+    /// Up to `max` of what is ready and may be handed out, in order, for a receiver. Adds to `into`.
+    /// @param judge  `bool(spi::delivery&)`; false: not yet, nor what is behind it.
+    template <class Judge>
+    void hand_out(std::size_t max, std::uint64_t receiver, std::vector<spi::delivery>& into, Judge judge) {
+        for (; max > 0 && !ready_.empty() && !must_reserve() && judge(ready_.front()); --max)
+            hand_first(receiver, into);
+    }
+    /// The tag of the last ready one. There is one.
+    std::uint64_t last_ready() const noexcept { return ready_.back().tag; }
     bool any_ready() const noexcept { return !ready_.empty(); }
     /// Whether the next ready one may be handed out only after a commit.
     bool must_reserve() const noexcept {
@@ -106,6 +113,7 @@ private:
     }
     spi::delivery made_ready(std::int64_t offset, incoming what) const;
     void insert_ready(spi::delivery item);
+    void hand_first(std::uint64_t receiver, std::vector<spi::delivery>& into);
     void touch() noexcept { ++revision_; }
 
     struct handed {
