@@ -64,7 +64,9 @@ std::vector<std::string> topics_read(const queue_topology& topology, bool dead_l
 
 std::vector<std::string> waits_declared(const queue_topology& topology) {
     std::vector<std::string> made;
-    if (topology.sequencing || topology.broadcast) return made;
+    if (topology.sequencing) return made;
+    made.push_back(later_topic(topology.queue, classes.front()));  // found when it is made later, but not at once
+    if (topology.broadcast) return made;
     made.push_back(retry_topic(topology.reader_queue, classes.front()));  // retries and defers without holds
     for (const auto& tier : topology.holds)
         made.push_back(retry_topic(topology.reader_queue, wait_class_of(tier.delay)));

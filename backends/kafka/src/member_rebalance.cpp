@@ -84,7 +84,10 @@ void member::committed_known(const rd_kafka_event_t* event) {
                     position = one.offset;
                     note = commit_note::read(metadata_of(one), one.offset);
                 }
+                // Where a group begins at the beginning, that is said at once: then the first message need not wait.
+                if (!position && parts_.first_offset == RD_KAFKA_OFFSET_BEGINNING) position = 0;
                 const auto made = open_holding(one, position, std::move(note));
+                made->core.reserve(made->chunk);
                 holdings_[{one.topic, one.partition}] = made;
             }
         }
@@ -98,6 +101,7 @@ void member::committed_known(const rd_kafka_event_t* event) {
             holdings_.erase(found);
         }
     }
+    commit_now();
     serve();
 }
 

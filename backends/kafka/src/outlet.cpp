@@ -135,6 +135,14 @@ void outlet::send_some(std::vector<std::shared_ptr<under_way>>& ended) {
     }
 }
 
+/// Made by hand the library asks for its partitions at once; of one that it meets in a message it does so only when its
+/// timer of a second goes off.
+rd_kafka_topic_t* outlet::topic(const std::string& name) {
+    auto& known = topics_[name];
+    if (!known) known.reset(rd_kafka_topic_new(client_->get(), name.c_str(), nullptr));
+    return known.get();
+}
+
 rd_kafka_resp_err_t outlet::send(parcel& what, slot& of) {
     const auto payload = what.msg.payload();
     const auto key = what.msg.key();
@@ -147,7 +155,7 @@ rd_kafka_resp_err_t outlet::send(parcel& what, slot& of) {
         one.vtype = type;
         return one.u;
     };
-    add(RD_KAFKA_VTYPE_TOPIC).cstr = what.topic->c_str();
+    add(RD_KAFKA_VTYPE_RKT).rkt = topic(*what.topic);
     add(RD_KAFKA_VTYPE_PARTITION).i32 = what.partition.value_or(RD_KAFKA_PARTITION_UA);
     add(RD_KAFKA_VTYPE_VALUE).mem = {unchanged(payload.data()), payload.size()};
     if (payload.empty()) given[count - 1].u.mem.ptr = unchanged("");  // null is a tombstone
@@ -266,6 +274,7 @@ void outlet::finish() {
     const std::lock_guard lock(mutex_);
     if (reports_) rd_kafka_queue_cb_event_enable(reports_.get(), nullptr, nullptr);
     reports_.reset();
+    topics_.clear();
     client_.reset();
 }
 

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,6 +60,7 @@ private:
     /// With the lock held: hands over what the client takes. Gives shipments that ended by that.
     void send_some(std::vector<std::shared_ptr<under_way>>& ended);
     rd_kafka_resp_err_t send(parcel& what, slot& of);
+    rd_kafka_topic_t* topic(const std::string& name);
     void hear();
     void expire();
     void watch_deadlines();
@@ -71,6 +73,7 @@ private:
     const make_client make_;
     std::mutex mutex_;  ///< Guards all below.
     std::shared_ptr<handle> client_;
+    std::map<std::string, owned_topic> topics_;
     owned_queue reports_;
     std::shared_ptr<loop::bell> bell_;
     std::deque<std::shared_ptr<under_way>> queue_;  ///< Not handed over, or not all of it.

@@ -23,6 +23,7 @@ using owned_event = std::unique_ptr<rd_kafka_event_t, destroyed_by<rd_kafka_even
 using owned_error = std::unique_ptr<rd_kafka_error_t, destroyed_by<rd_kafka_error_destroy>>;
 using owned_headers = std::unique_ptr<rd_kafka_headers_t, destroyed_by<rd_kafka_headers_destroy>>;
 using owned_message = std::unique_ptr<rd_kafka_message_t, destroyed_by<rd_kafka_message_destroy>>;
+using owned_topic = std::unique_ptr<rd_kafka_topic_t, destroyed_by<rd_kafka_topic_destroy>>;
 using owned_partitions =
     std::unique_ptr<rd_kafka_topic_partition_list_t, destroyed_by<rd_kafka_topic_partition_list_destroy>>;
 
