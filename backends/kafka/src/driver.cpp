@@ -39,6 +39,10 @@ driver::driver(std::shared_ptr<const kafka::config> settings, std::shared_ptr<sh
         shared_.on, [shared = shared_] { return handle::make(shared.settings, role::producing, {}, shared.on); });
 }
 
+error driver::open() {
+    return shared_.asking->open();
+}
+
 driver::~driver() {
     close(std::chrono::steady_clock::now(), [](const error&) {});
     if (closing_.joinable()) closing_.join();
@@ -332,7 +336,7 @@ void driver::ping(steady_time deadline, spi::callback<void(error)> done) {
         const rd_kafka_metadata_t* all = nullptr;
         const auto code = rd_kafka_metadata(client, 0, nullptr, &all, left_until(deadline, asking->patience()));
         if (all) rd_kafka_metadata_destroy(all);
-        (*answer)(error_of(code, "no answer from Kafka at " + servers_text(asking->settings())));
+        (*answer)(asking->explained(error_of(code, "no answer from Kafka at " + servers_text(asking->settings()))));
     };
     shared_.asking->ask(std::move(look), [answer](const error& why) { (*answer)(why); });
 }

@@ -26,6 +26,9 @@ public:
     driver(std::shared_ptr<const kafka::config> settings, std::shared_ptr<shove::clock> time);
     ~driver() override;
 
+    /// Makes what needs no connection. Once, before all else.
+    error open();
+
     const spi::capabilities& capabilities() const noexcept override { return kafka::capabilities; }
     void declare(std::shared_ptr<const queue_topology> topology, spi::callback<void(error)> done) override;
     void publish(const queue_topology& topology, spi::publish_request request,

@@ -31,7 +31,7 @@ void topologies::declare(std::shared_ptr<const queue_topology> topology, spi::ca
         const cluster on(client, asking_->patience());
         auto cause = check_names(names_, *topology);
         if (!cause) cause = topology->external ? verify(on, *topology) : make(on, *topology);
-        if (cause) return (*answer)(cause);
+        if (cause) return (*answer)(asking_->explained(std::move(cause)));
         {
             const std::lock_guard lock(mutex_);
             for (const auto& place : topology->places())

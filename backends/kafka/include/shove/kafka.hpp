@@ -65,7 +65,7 @@ struct kafka {
         std::uint16_t replication = 0;  ///< Copies of each partition; 0: as the broker does by itself.
         /// The broker's topic configuration by name: `{"retention.ms", "86400000"}`. Also set on a topic that is there;
         /// entries that are not named here stay as they are.
-        std::map<std::string, std::string> entries;
+        std::map<std::string, std::string> entries{};
     };
 
     struct config {
