@@ -94,10 +94,6 @@ error check_partitions(const queue_topology& topology, const kafka::config& sett
     const int wanted = topology.sequencing->shards();
     const auto of = "topic '" + names(settings).topic_of(topology.queue) + "' has " + std::to_string(there) +
                     " partitions, and " + std::to_string(wanted) + " shards are declared; ";
-    if (there > wanted)
-        return {errc::topology_mismatch,
-                of + "a topic's partitions are its shards and never become fewer: give routing_shards(" +
-                    std::to_string(there) + ")"};
     if (there < wanted && holds_messages && !settings.allow_repartitioning)
         return {
             errc::topology_mismatch,
