@@ -40,6 +40,9 @@ driver::driver(std::shared_ptr<const kafka::config> settings, std::shared_ptr<sh
 }
 
 error driver::open() {
+    if (shared_.settings->transactional) {
+        return {errc::unsupported, "Kafka settings: transactional=true is not there yet; leave it out"};
+    }
     return shared_.asking->open();
 }
 
@@ -219,6 +222,7 @@ void driver::join(const spi::source& from, const topology_ptr& topology, subscri
         auto plan = plan_of(*topology, from.dead_letters);
         auto& place = members_[{plan.group, plan.topics.front()}];
         if (!place || place->leaving()) {
+            if (place && !place->gone()) others_.push_back(place);
             auto made = std::make_shared<member>(parts(), std::move(plan));
             if (auto failed = made->start()) return (*kept)(failed);
             place = std::move(made);
@@ -273,8 +277,8 @@ result<std::shared_ptr<spi::subscription>> driver::listen_now(const spi::source&
     const bool posted = shared_.on->post([&] {
         auto made = std::make_shared<member>(parts(), std::move(plan));
         if (auto failed = made->start()) return answer.set_value(failed);
-        std::erase_if(listeners_, [](const auto& one) { return one->leaving(); });
-        listeners_.push_back(made);
+        std::erase_if(others_, [](const auto& one) { return one->gone(); });
+        others_.push_back(made);
         auto who = std::make_shared<receiver>();
         who->id = ++receivers_;
         who->prefetch = from.prefetch;
@@ -377,17 +381,17 @@ void driver::close(steady_time deadline, spi::callback<void(error)> done) {
         // Members leave; then what they have published is flushed; then all ends.
         std::promise<void> left;
         const bool posted = shared_.on->post([&] {
-            auto all = listeners_;
+            auto all = others_;
             for (const auto& [which, each] : members_)
                 all.push_back(each);
             members_.clear();
-            listeners_.clear();
+            others_.clear();
             const auto open = std::make_shared<std::size_t>(all.size() + 1);
             const auto down = [open, &left] {
                 if (--*open == 0) left.set_value();
             };
             for (const auto& each : all)
-                each->leave(deadline, [down](const error&) { down(); });
+                each->leave(deadline, false, [down](const error&) { down(); });
             down();
         });
         if (posted) left.get_future().get();

@@ -63,7 +63,7 @@ private:
 
     // The loop's:
     std::map<std::pair<std::string, std::string>, std::shared_ptr<member>> members_;  ///< By group and main topic.
-    std::vector<std::shared_ptr<member>> listeners_;
+    std::vector<std::shared_ptr<member>> others_;  ///< Subscribers of broadcasts, and members that are leaving.
     std::uint64_t receivers_ = 0;
 
     struct counted_place {

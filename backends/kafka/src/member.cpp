@@ -105,7 +105,7 @@ void member::detach(const std::shared_ptr<receiver>& who, spi::callback<void(err
     std::erase(receivers_, who);
     if (receivers_.empty()) {
         constexpr std::chrono::seconds patience{10};
-        return leave(std::chrono::steady_clock::now() + patience, std::move(done));
+        return leave(std::chrono::steady_clock::now() + patience, true, std::move(done));
     }
     proceed_revoke();
     if (plan_.shards) commit_now();
@@ -221,7 +221,7 @@ void member::fail_receivers(const error& why) {
     for (const auto& who : std::vector(receivers_)) {
         if (who->waiting) {
             who->answer(why);
-        } else {
+        } else if (!who->told_lost) {  // it has to hear of that first
             who->failure = why;
         }
     }

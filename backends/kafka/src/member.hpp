@@ -75,11 +75,14 @@ public:
     std::vector<std::uint64_t> lost(const std::vector<std::uint64_t>& tags) const;
     /// Leaves the group: commits, then closes. What is not settled goes to somebody else.
     /// @param until  Gives up waiting for the broker then.
-    void leave(steady_time until, spi::callback<void(error)> done);
+    /// @param done   Called when it has left; or, where `soon`, also once the broker takes its time over that: a leave
+    ///               may have to wait until other members have joined anew.
+    void leave(steady_time until, bool soon, spi::callback<void(error)> done);
     /// A topic that it reads was made a moment ago.
     void look_again();
 
     bool leaving() const noexcept { return leaving_; }
+    bool gone() const noexcept { return closed_; }
     const member_plan& plan() const noexcept { return plan_; }
     /// What it owns of a topic, for counts.
     struct share {
@@ -182,6 +185,7 @@ private:
 
     bool committing_ = false;
     bool commit_again_ = false;
+    std::uintptr_t commit_number_ = 0;
     steady_time commit_started_{};
     std::vector<std::pair<holding_ptr, owned_partition::commit>> in_commit_;
     std::optional<loop::timer> commit_timer_;
@@ -196,7 +200,10 @@ private:
     bool closing_ = false;
     bool closed_ = false;
     steady_time leave_until_ = steady_time::max();
+    steady_time soon_ = steady_time::max();  ///< When those are told who want to know soon.
+    std::vector<spi::callback<void(error)>> left_soon_;
     std::vector<spi::callback<void(error)>> left_;
+    std::shared_ptr<member> self_;  ///< While it leaves.
 };
 
 }  // namespace shove::kafka_backend

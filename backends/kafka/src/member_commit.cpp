@@ -79,15 +79,18 @@ void member::start_commit() {
     if (list->cnt == 0) return;
     committing_ = true;
     commit_started_ = std::chrono::steady_clock::now();
-    const auto refused = rd_kafka_commit_queue(client_->get(), list.get(), answers_.get(), nullptr, nullptr);
+    // An answer that comes after it was given up must not be taken for that of a later one.
+    auto* number = reinterpret_cast<void*>(++commit_number_);
+    const auto refused = rd_kafka_commit_queue(client_->get(), list.get(), answers_.get(), nullptr, number);
     if (refused == RD_KAFKA_RESP_ERR_NO_ERROR) return;
     committing_ = false;
     commit_failed();
 }
 
 void member::commit_answered(const rd_kafka_event_t* event) {
-    committing_ = false;
     auto* given = const_cast<rd_kafka_event_t*>(event);
+    if (rd_kafka_event_opaque(given) != reinterpret_cast<void*>(commit_number_)) return;
+    committing_ = false;
     const auto all = rd_kafka_event_error(given);
     const auto* list = rd_kafka_event_topic_partition_list(given);
     bool failed = all != RD_KAFKA_RESP_ERR_NO_ERROR;

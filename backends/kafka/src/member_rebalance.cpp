@@ -209,14 +209,15 @@ void member::assign_all() {
     rd_kafka_assign(client_->get(), list.get());
 }
 
-void member::leave(steady_time until, spi::callback<void(error)> done) {
+void member::leave(steady_time until, bool soon, spi::callback<void(error)> done) {
     if (closed_) return done({});
-    left_.push_back(std::move(done));
+    (soon ? left_soon_ : left_).push_back(std::move(done));
     leave_until_ = std::min(leave_until_, until);
     if (std::exchange(leaving_, true)) return;
     for (const auto& who : std::vector(receivers_))
         who->answer(error(errc::closed, "the broker was closed"));
     if (!client_) return closed();
+    self_ = shared_from_this();
     if (poll_timer_) parts_.on->cancel(*poll_timer_);
     keep_polling();
     commit_now();
@@ -230,11 +231,16 @@ void member::proceed_leave() {
         if (!late && (assigning_ || !said_goodbye(false))) return;
         close_client();
     }
-    if (late || plan_.groupless || rd_kafka_consumer_closed(client_->get()) != 0) closed();
+    if (late || plan_.groupless || rd_kafka_consumer_closed(client_->get()) != 0) return closed();
+    if (std::chrono::steady_clock::now() < soon_) return;
+    for (auto& done : std::exchange(left_soon_, {}))
+        done({});
 }
 
 void member::close_client() {
+    constexpr std::chrono::seconds patience{1};
     closing_ = true;
+    soon_ = std::chrono::steady_clock::now() + patience;
     if (assigning_) {  // too late to ask what was committed
         const auto list = std::exchange(assigning_, nullptr);
         const owned_error ignored(rd_kafka_incremental_assign(client_->get(), list.get()));
@@ -263,8 +269,11 @@ void member::closed() {
     // Its end blocks.
     parts_.asking->ask([client](rd_kafka_t*) mutable { client.reset(); }, [](const error&) {});
     client.reset();
-    for (auto& done : std::exchange(left_, {}))
-        done({});
+    const auto self = std::exchange(self_, nullptr);
+    for (auto* list : {&left_soon_, &left_}) {
+        for (auto& done : std::exchange(*list, {}))
+            done({});
+    }
 }
 
 }  // namespace shove::kafka_backend

@@ -61,6 +61,9 @@ fault_plan small(bool sequenced) {
     fault_plan made;
     made.messages = 3'000;
     made.broker_kills = 1;
+    // A group does nothing until it has missed a dead member for its session of 6 s.
+    made.kill_every = 15s;
+    made.cut_every = 5s;
     made.sequenced = sequenced;
     return made;
 }
