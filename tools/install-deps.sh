@@ -7,14 +7,14 @@ set -euo pipefail
 
 run=(g++-12 g++ cmake ninja-build make pkg-config ccache
      libboost1.81-dev libsimdjson-dev libsqlite3-dev libprotobuf-dev protobuf-compiler
-     librabbitmq-dev libboost-json1.81-dev libssl-dev
+     librabbitmq-dev libboost-json1.81-dev libssl-dev librdkafka-dev
      prometheus-cpp-dev libspdlog-dev libcli11-dev libtomlplusplus-dev)
 test=(clang-16 clang-format-16 clang-tidy-16 libclang-rt-16-dev lld-16
       prometheus
       libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
       sqlite3 doxygen graphviz python3 binutils git groff-base
       default-jre-headless maven
-      rabbitmq-server amqp-tools curl openssl)
+      rabbitmq-server amqp-tools kcat curl openssl)
 
 case "${1:-run}" in
     run)  wanted=("${run[@]}") ;;
@@ -28,8 +28,10 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 # Code generator of the SBE codec's tests: one jar, kept in the user's cache. Debian has no package of it.
-sbe_tool() {
+# The broker of the Kafka tests is fetched in the same way.
+fetched() {
     [ "${1:-run}" = test ] || return 0
+    "$(dirname "$0")/fetch-kafka.sh" >/dev/null
     cmake -P "$(dirname "$0")/../codecs/sbe/cmake/FetchSbeTool.cmake"
 }
 
@@ -39,7 +41,7 @@ for package in "${wanted[@]}"; do
     [ "$status" = installed ] || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
-    sbe_tool "$@"
+    fetched "$@"
     echo "install-deps: nothing missing (${#wanted[@]} packages)"
     exit 0
 fi
@@ -69,5 +71,5 @@ if ! apt install -y --no-install-recommends "${missing[@]}"; then
     apt update || { cat "$log" >&2; exit 1; }
     apt install -y --no-install-recommends "${missing[@]}" || { cat "$log" >&2; exit 1; }
 fi
-sbe_tool "$@"
+fetched "$@"
 echo "install-deps: done"

@@ -85,7 +85,7 @@ export TSAN_OPTIONS="suppressions=$PWD/tools/tsan.supp:halt_on_error=1:second_de
 
 # ---- brokers ------------------------------------------------------------------------------------
 # They run from the first step that needs them to the end, whatever the end is. Those that ran before are left alone.
-brokers=(rabbitmq rabbitmq-faults)
+brokers=(rabbitmq rabbitmq-faults kafka kafka-faults)
 need_brokers() {
     if ! tools/brokers.sh status "${brokers[@]}" >/dev/null; then
         trap stop_brokers EXIT

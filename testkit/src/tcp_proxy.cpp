@@ -35,9 +35,9 @@ void bind_shared(Socket& socket, std::uint16_t port) {
 
 class tcp_proxy::core {
 public:
-    explicit core(std::uint16_t target) : target_(asio::ip::address_v4::loopback(), target) {
+    core(std::uint16_t target, std::uint16_t port) : target_(asio::ip::address_v4::loopback(), target) {
         // Bound, never listening: keeps the port while connections are refused.
-        bind_shared(reserved_, 0);
+        bind_shared(reserved_, port);
         port_ = reserved_.local_endpoint().port();
         listen();
         thread_ = std::thread([this] { io_.run(); });
@@ -123,7 +123,8 @@ private:
     std::thread thread_;
 };
 
-tcp_proxy::tcp_proxy(std::uint16_t target_port) : core_(std::make_unique<core>(target_port)) {}
+tcp_proxy::tcp_proxy(std::uint16_t target_port, std::uint16_t port)
+    : core_(std::make_unique<core>(target_port, port)) {}
 
 tcp_proxy::~tcp_proxy() = default;
 

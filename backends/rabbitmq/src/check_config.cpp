@@ -1,10 +1,8 @@
 #include "check_config.hpp"
 
-#include <arpa/inet.h>
+#include <shove/spi/server_url.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
 
 #include "management_url.hpp"
@@ -65,15 +63,10 @@ error check_numbers(const rabbitmq::config& it) {
     return check_range("max_unconfirmed", it.max_unconfirmed, 1, 1'000'000);
 }
 
-bool plausible_host(std::string_view host) {
-    return !host.empty() && host.size() <= 255 &&
-           std::ranges::all_of(host, [](char c) { return c > ' ' && c < 0x7F && c != '/' && c != '@'; });
-}
-
 error check_servers(const rabbitmq::config& it) {
     if (it.servers.empty()) return wrong("servers must not be empty; give at least one host");
     for (std::size_t i = 0; i < it.servers.size(); ++i) {
-        if (plausible_host(it.servers[i].host)) continue;
+        if (spi::plausible_host(it.servers[i].host)) continue;
         return wrong("server " + std::to_string(i + 1) +
                      " is no host name or address of 1 to 255 printable characters");
     }
@@ -91,7 +84,7 @@ error check_tls(const rabbitmq::config& it) {
 
 error check_plaintext(const rabbitmq::config& it) {
     if (it.tls || it.allow_plaintext_credentials) return {};
-    const auto remote = std::ranges::find_if(it.servers, [](const auto& s) { return !is_loopback(s.host); });
+    const auto remote = std::ranges::find_if(it.servers, [](const auto& s) { return !spi::is_loopback(s.host); });
     if (remote == it.servers.end()) return {};
     return wrong("user and password would go to '" + remote->host +
                  "' unencrypted; use amqps:// or, where the network is trusted, allow_plaintext_credentials=true");
@@ -106,7 +99,7 @@ error check_management(const rabbitmq::config& it) {
         return wrong("management_password needs management_user");
     const auto where = parse_management_url(it.management);
     if (!where) return where.error();
-    if (where->tls || is_loopback(where->host) || it.allow_plaintext_credentials) return {};
+    if (where->tls || spi::is_loopback(where->host) || it.allow_plaintext_credentials) return {};
     return wrong("user and password would go to the management API at '" + where->host +
                  "' unencrypted; use https:// or, where the network is trusted, allow_plaintext_credentials=true");
 }
@@ -118,18 +111,6 @@ error check_config(const rabbitmq::config& settings) {
         if (auto cause = check(settings)) return cause;
     }
     return {};
-}
-
-bool is_loopback(std::string_view host) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-    if (std::ranges::equal(host, std::string_view("localhost"), {}, lower)) return true;
-    const std::string text(host);
-    std::array<unsigned char, 16> bytes{};
-    if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return bytes[0] == 127;
-    if (inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1) return false;
-    constexpr std::array<unsigned char, 16> one{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    constexpr std::array<unsigned char, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-    return bytes == one || (std::equal(mapped.begin(), mapped.end(), bytes.begin()) && bytes[12] == 127);
 }
 
 }  // namespace shove::rabbitmq_backend

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <shove/detail/settlement_fates.hpp>
+
 #include <shove/spi/driver.hpp>
 
 #include <memory>
 #include <vector>
 
-#include "settlement_fates.hpp"
 #include "subscription.hpp"
 #include "transaction.hpp"
 
@@ -16,7 +17,7 @@ namespace shove::rabbitmq_backend {
 /// until the last settlement has its fate.
 class committing final : public transaction_user, public std::enable_shared_from_this<committing> {
 public:
-    using finished = settlement_fates::finished;
+    using finished = detail::settlement_fates::finished;
 
     /// @param batch  Not empty.
     committing(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
@@ -46,7 +47,7 @@ private:
     std::vector<spi::settlement> batch_;        ///< Fixed in number and place.
     std::vector<std::vector<parcel>> parcels_;  ///< By index; empty: there are no copies at all.
     const copy_marks marks_;
-    settlement_fates fates_;
+    detail::settlement_fates fates_;
 };
 
 }  // namespace shove::rabbitmq_backend

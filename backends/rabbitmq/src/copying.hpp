@@ -1,7 +1,8 @@
 #pragma once
 
+#include <shove/detail/settlement_fates.hpp>
+
 #include "handled_before.hpp"
-#include "settlement_fates.hpp"
 #include "subscription.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -18,7 +19,7 @@ error channel_lost_error(const std::string& place);
 /// one has its fate.
 class copying : public std::enable_shared_from_this<copying> {
 public:
-    using finished = settlement_fates::finished;
+    using finished = detail::settlement_fates::finished;
 
     /// @param failed  What of the batch has failed already.
     copying(shared_parts shared, std::shared_ptr<const copy_routes> routes, std::shared_ptr<consumer> who,
@@ -46,7 +47,7 @@ private:
     const std::shared_ptr<const copy_routes> routes_;
     const std::shared_ptr<consumer> who_;
     std::vector<spi::settlement> copies_;  ///< Fixed in number and place.
-    settlement_fates fates_;
+    detail::settlement_fates fates_;
     const copy_marks marks_;
 };
 

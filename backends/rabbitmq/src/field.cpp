@@ -1,10 +1,10 @@
 #include "field.hpp"
 
+#include <shove/detail/utf8.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <span>
-
-#include "utf8.hpp"
 
 namespace shove::rabbitmq_backend {
 
@@ -25,7 +25,7 @@ amqp_field_value_t text_field(std::string_view text) noexcept {
 
 amqp_field_value_t text_or_binary_field(std::string_view bytes) noexcept {
     auto field = text_field(bytes);
-    if (!is_utf8(bytes)) field.kind = AMQP_FIELD_KIND_BYTES;
+    if (!detail::is_utf8(bytes)) field.kind = AMQP_FIELD_KIND_BYTES;
     return field;
 }
 
@@ -85,8 +85,8 @@ std::optional<std::string_view> bytes_in(const amqp_field_value_t& field) noexce
 
 std::optional<std::string_view> text_in(const amqp_field_value_t& field, std::size_t max_bytes) noexcept {
     const auto bytes = bytes_in(field);
-    if (!bytes || !is_utf8(*bytes)) return std::nullopt;
-    return utf8_prefix(*bytes, max_bytes);
+    if (!bytes || !detail::is_utf8(*bytes)) return std::nullopt;
+    return detail::utf8_prefix(*bytes, max_bytes);
 }
 
 const amqp_field_value_t* find_field(const amqp_table_t& table, std::string_view name) noexcept {

@@ -1,5 +1,7 @@
 #include "header_codec.hpp"
 
+#include <shove/detail/utf8.hpp>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -8,7 +10,6 @@
 
 #include "field.hpp"
 #include "field_codec.hpp"
-#include "utf8.hpp"
 
 namespace shove::rabbitmq_backend {
 
@@ -125,7 +126,7 @@ shown_value show_field(const amqp_field_value_t& field, std::string& scratch) {
             return {as_binary(view_of(field.value.bytes))};
         case AMQP_FIELD_KIND_UTF8: {
             const auto text = view_of(field.value.bytes);
-            return is_utf8(text) ? shown_value{text} : shown_value{as_binary(text), letter};
+            return detail::is_utf8(text) ? shown_value{text} : shown_value{as_binary(text), letter};
         }
         case AMQP_FIELD_KIND_F32: {
             const auto wide = widened(field);

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "control.hpp"
-
 namespace shove::rabbitmq_backend {
 namespace {
 
@@ -36,51 +34,19 @@ management_desk::~management_desk() {
 }
 
 void management_desk::ask(unique_function<void(management&)> what, unique_function<void(const error&)> refused) {
-    error why = no_client_;
-    {
-        const std::lock_guard lock(mutex_);
-        if (shut_) why = closed_error();
-        if (!why) {
-            auto& next = questions_.emplace_back();
-            next.what = std::move(what);
-            std::swap(next.refused, refused);
-            if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-        }
-    }
-    if (why) return refused(why);
-    changed_.notify_one();
-}
-
-void management_desk::run() {
-    for (;;) {
-        question next;
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [this] { return shut_ || !questions_.empty(); });
-            if (shut_) return;
-            next = std::move(questions_.front());
-            questions_.pop_front();
-        }
-        next.what(*client_);
-    }
+    if (no_client_) return refused(no_client_);
+    desk_.ask([client = client_.get(), what = std::move(what)]() mutable { what(*client); }, std::move(refused));
 }
 
 void management_desk::shut() {
-    std::deque<question> refused;
-    {
-        const std::lock_guard lock(mutex_);
-        shut_ = true;
-        refused.swap(questions_);
-    }
-    changed_.notify_all();
+    // The order matters: a question that this ends must not be followed by the next.
+    desk_.shut();
     if (client_) client_->stop();
-    for (auto& each : refused)
-        each.refused(closed_error());
 }
 
 void management_desk::finish() {
     shut();
-    if (thread_.joinable()) thread_.join();
+    desk_.finish();
 }
 
 }  // namespace shove::rabbitmq_backend

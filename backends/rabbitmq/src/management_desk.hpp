@@ -1,13 +1,10 @@
 #pragma once
 
+#include <shove/detail/question_desk.hpp>
 #include <shove/detail/unique_function.hpp>
 #include <shove/rabbitmq.hpp>
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "management.hpp"
 
@@ -32,19 +29,9 @@ public:
     void finish();
 
 private:
-    struct question {
-        unique_function<void(management&)> what;
-        unique_function<void(const error&)> refused;
-    };
-    void run();
-
     std::unique_ptr<management> client_;
     error no_client_;
-    std::mutex mutex_;  ///< Guards all below.
-    std::condition_variable changed_;
-    std::deque<question> questions_;
-    bool shut_ = false;
-    std::thread thread_;
+    detail::question_desk desk_;
 };
 
 }  // namespace shove::rabbitmq_backend

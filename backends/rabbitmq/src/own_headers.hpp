@@ -1,5 +1,6 @@
 #pragma once
 
+#include <shove/detail/past.hpp>
 #include <shove/message.hpp>
 #include <shove/spi/delivery.hpp>
 
@@ -33,10 +34,7 @@ private:
     std::bitset<count> taken_;
 };
 
-/// True if nothing has ever happened to a message with this history.
-bool is_blank(const spi::history& past) noexcept;
-
-/// True if it tells of a death.
-bool is_dead(const spi::history& past) noexcept;
+using detail::is_blank;
+using detail::is_dead;
 
 }  // namespace shove::rabbitmq_backend

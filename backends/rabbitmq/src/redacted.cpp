@@ -1,3 +1,5 @@
+#include <shove/spi/server_url.hpp>
+
 #include <string>
 
 #include "check_config.hpp"
@@ -6,12 +8,6 @@
 namespace shove::rabbitmq_backend {
 
 namespace {
-
-std::string server_text(const rabbitmq::address& where, bool tls) {
-    const bool v6 = where.host.find(':') != std::string::npos;
-    const int port = where.port != 0 ? where.port : tls ? 5671 : 5672;
-    return (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(port);
-}
 
 std::string management_text(const rabbitmq::config& it) {
     if (it.management.empty()) return "none";
@@ -24,7 +20,10 @@ std::string management_text(const rabbitmq::config& it) {
 std::string redacted(const rabbitmq::config& it) {
     std::string servers;
     for (const auto& server : it.servers)
-        servers.append(servers.empty() ? "" : ",").append(server_text(server, it.tls));
+        servers.append(servers.empty() ? "" : ",")
+            .append(spi::address_text(server.host, server.port != 0 ? server.port
+                                                   : it.tls         ? 5671
+                                                                    : 5672));
     const auto flag = [](bool on) { return on ? "true" : "false"; };
     std::string text = it.tls ? "amqps://" : "amqp://";
     text += servers + " virtual_host=" + it.virtual_host + " user=" + it.user;

@@ -1,9 +1,8 @@
 #include "url_options.hpp"
 
-#include <shove/spi/url_text.hpp>
+#include <shove/spi/url_options.hpp>
 
-#include <algorithm>
-#include <limits>
+#include <span>
 #include <string>
 
 namespace shove::rabbitmq_backend {
@@ -12,39 +11,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// Enters a value; gives what it should have been where it cannot be entered, else nothing.
-using setter = std::string_view (*)(rabbitmq::config&, const std::string& value);
-
-/// One option: what it is called, and whether its value may be shown in an error.
-struct option {
-    std::string_view name;
-    setter set;
-    bool secret = false;
-};
-
-template <auto Member>
-std::string_view set_text(rabbitmq::config& into, const std::string& value) {
-    into.*Member = value;
-    return {};
-}
-
-template <auto Member>
-std::string_view set_flag(rabbitmq::config& into, const std::string& value) {
-    const auto read = spi::truth(value);
-    if (!read) return "true or false";
-    into.*Member = *read;
-    return {};
-}
-
-template <auto Member>
-std::string_view set_count(rabbitmq::config& into, const std::string& value) {
-    using number = std::remove_reference_t<decltype(into.*Member)>;
-    const auto read = spi::whole_number(value);
-    if (!read || *read > std::numeric_limits<number>::max()) return "a whole number in its range";
-    into.*Member = static_cast<number>(*read);
-    return {};
-}
 
 std::string_view set_queues(rabbitmq::config& into, const std::string& value) {
     if (value != "quorum" && value != "classic") return "quorum or classic";
@@ -65,13 +31,6 @@ std::string_view set_heartbeat(rabbitmq::config& into, const std::string& value)
     return {};
 }
 
-std::string_view set_connect_timeout(rabbitmq::config& into, const std::string& value) {
-    const auto read = spi::duration(value, milliseconds(1));
-    if (!read) return "milliseconds, or a duration such as 500ms or 5s";
-    into.connect_timeout = *read;
-    return {};
-}
-
 std::string_view set_consumer_timeout(rabbitmq::config& into, const std::string& value) {
     const auto read = spi::duration(value, milliseconds(1));
     if (!read) return "milliseconds, a duration such as 30m, or 0 for none";
@@ -81,71 +40,42 @@ std::string_view set_consumer_timeout(rabbitmq::config& into, const std::string&
 
 using config = rabbitmq::config;
 
-constexpr option options[] = {
+constexpr spi::url_option<config> options[] = {
     {"queues", set_queues},
     {"heartbeat", set_heartbeat},
-    {"frame_max", set_count<&config::frame_max>},
-    {"channel_max", set_count<&config::channel_max>},
-    {"connect_timeout", set_connect_timeout},
-    {"connection_timeout", set_connect_timeout},
-    {"connection_name", set_text<&config::connection_name>},
-    {"ca_file", set_text<&config::ca_file>},
-    {"cacertfile", set_text<&config::ca_file>},
-    {"certificate_file", set_text<&config::certificate_file>},
-    {"certfile", set_text<&config::certificate_file>},
-    {"key_file", set_text<&config::key_file>},
-    {"keyfile", set_text<&config::key_file>},
+    {"frame_max", spi::set_count<config, &config::frame_max>},
+    {"channel_max", spi::set_count<config, &config::channel_max>},
+    {"connect_timeout", spi::set_duration<config, &config::connect_timeout>},
+    {"connection_timeout", spi::set_duration<config, &config::connect_timeout>},
+    {"connection_name", spi::set_text<config, &config::connection_name>},
+    {"ca_file", spi::set_text<config, &config::ca_file>},
+    {"cacertfile", spi::set_text<config, &config::ca_file>},
+    {"certificate_file", spi::set_text<config, &config::certificate_file>},
+    {"certfile", spi::set_text<config, &config::certificate_file>},
+    {"key_file", spi::set_text<config, &config::key_file>},
+    {"keyfile", spi::set_text<config, &config::key_file>},
     {"verify", set_verify},
-    {"verify_peer", set_flag<&config::verify_peer>},
-    {"allow_plaintext_credentials", set_flag<&config::allow_plaintext_credentials>},
-    {"management", set_text<&config::management>, true},
-    {"management_user", set_text<&config::management_user>, true},
-    {"management_password", set_text<&config::management_password>, true},
-    {"consumers_per_connection", set_count<&config::consumers_per_connection>},
-    {"max_unconfirmed", set_count<&config::max_unconfirmed>},
+    {"verify_peer", spi::set_flag<config, &config::verify_peer>},
+    {"allow_plaintext_credentials", spi::set_flag<config, &config::allow_plaintext_credentials>},
+    {"management", spi::set_text<config, &config::management>, true},
+    {"management_user", spi::set_text<config, &config::management_user>, true},
+    {"management_password", spi::set_text<config, &config::management_password>, true},
+    {"consumers_per_connection", spi::set_count<config, &config::consumers_per_connection>},
+    {"max_unconfirmed", spi::set_count<config, &config::max_unconfirmed>},
     {"consumer_timeout", set_consumer_timeout},
-    {"allow_resharding", set_flag<&config::allow_resharding>},
-    {"transactional", set_flag<&config::transactional>},
-    {"exactly_once", set_flag<&config::transactional>},
+    {"allow_resharding", spi::set_flag<config, &config::allow_resharding>},
+    {"transactional", spi::set_flag<config, &config::transactional>},
+    {"exactly_once", spi::set_flag<config, &config::transactional>},
 };
-
-error wrong(std::string text) {
-    return {errc::invalid_argument, "RabbitMQ URL: " + std::move(text)};
-}
-
-error unknown_option(std::string_view name) {
-    std::string text = "unknown option '" + std::string(name) + "'; known are ";
-    for (const auto& known : options)
-        text.append(&known == options ? "" : ", ").append(known.name);
-    return wrong(std::move(text));
-}
-
-error set_option(rabbitmq::config& into, std::string_view name, std::string_view encoded) {
-    const auto* found = std::ranges::find(options, name, &option::name);
-    if (found == std::end(options)) return unknown_option(name);
-    const auto value = spi::percent_decoded(encoded);
-    if (!value) {
-        return wrong("a % in the value of option '" + std::string(name) +
-                     "' must be followed by two hexadecimal digits, not 00");
-    }
-    const auto expected = found->set(into, *value);
-    if (expected.empty()) return {};
-    return wrong("option '" + std::string(name) + "' cannot be " + (found->secret ? "that" : "'" + *value + "'") +
-                 "; give " + std::string(expected));
-}
 
 }  // namespace
 
 error set_options(rabbitmq::config& into, std::string_view query) {
-    while (!query.empty()) {
-        const auto end = query.find('&');
-        const auto one = query.substr(0, end);
-        const auto equals = one.find('=');
-        const auto value = equals == one.npos ? std::string_view() : one.substr(equals + 1);
-        if (auto cause = set_option(into, one.substr(0, equals), value)) return cause;
-        query = end == query.npos ? std::string_view() : query.substr(end + 1);
-    }
-    return {};
+    constexpr std::string_view prefix = "RabbitMQ URL: ";
+    const std::span<const spi::url_option<config>> known(options);
+    return spi::read_url_options(into, query, known, prefix, [&](const std::string& name, const std::string&) {
+        return spi::unknown_url_option(name, known, prefix);
+    });
 }
 
 }  // namespace shove::rabbitmq_backend

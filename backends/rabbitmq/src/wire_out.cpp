@@ -1,5 +1,7 @@
 #include "wire_out.hpp"
 
+#include <shove/detail/utf8.hpp>
+
 #include <algorithm>
 #include <string>
 
@@ -8,7 +10,6 @@
 #include "header_codec.hpp"
 #include "own_headers.hpp"
 #include "type_memory.hpp"
-#include "utf8.hpp"
 #include "wire_names.hpp"
 
 namespace shove::rabbitmq_backend {
@@ -128,7 +129,7 @@ void properties_writer::shorten(std::size_t over) {
     std::sort(begin, end, [&](auto& a, auto& b) { return text(a).len < text(b).len; });
     for (auto at = begin; at != end; ++at) {
         const auto share = left / static_cast<std::size_t>(end - at);
-        text(*at) = bytes_of(utf8_prefix(view_of(text(*at)), share));
+        text(*at) = bytes_of(detail::utf8_prefix(view_of(text(*at)), share));
         left -= text(*at).len;
     }
     entries_.erase(std::remove_if(begin, end, [&](auto& entry) { return text(entry).len == 0; }), end);

@@ -1,5 +1,7 @@
 // Which settings are refused, and how settings are shown.
 
+#include <shove/spi/server_url.hpp>
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -61,11 +63,11 @@ TEST(config_test, keeps_credentials_of_the_management_api_off_the_network) {
 TEST(config_test, knows_this_machine) {
     for (const auto* host :
          {"localhost", "LocalHost", "127.0.0.1", "127.255.255.254", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"}) {
-        EXPECT_TRUE(is_loopback(host)) << host;
+        EXPECT_TRUE(spi::is_loopback(host)) << host;
     }
     for (const auto* host : {"", "localhost.example", "126.0.0.1", "128.0.0.1", "127.0.0.1.example", "::2",
                              "::", "::ffff:126.0.0.1", "0.0.0.0", "127.1"}) {
-        EXPECT_FALSE(is_loopback(host)) << host;
+        EXPECT_FALSE(spi::is_loopback(host)) << host;
     }
 }
 

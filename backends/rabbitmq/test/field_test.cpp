@@ -1,5 +1,7 @@
 // AMQP values as bytes and as headers.
 
+#include <shove/detail/utf8.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,7 +11,6 @@
 #include "field.hpp"
 #include "field_codec.hpp"
 #include "header_codec.hpp"
-#include "utf8.hpp"
 #include "wire_support.hpp"
 
 namespace shove::rabbitmq_test {
@@ -17,6 +18,8 @@ namespace shove::rabbitmq_test {
 namespace {
 
 using namespace rabbitmq_backend;
+using detail::is_utf8;
+using detail::utf8_prefix;
 
 /// What `encode_field` must make: the library's own bytes of a table with this one entry, without size and name.
 std::string by_the_library(const amqp_field_value_t& field) {

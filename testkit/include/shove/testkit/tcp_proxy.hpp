@@ -16,7 +16,8 @@ enum class flow : std::uint8_t { both, to_target, to_client };
 /// @par Thread safety  All members may be called from several threads. When one returns, it has happened.
 class tcp_proxy {
 public:
-    explicit tcp_proxy(std::uint16_t target_port);
+    /// @param port  Where it listens; 0: where there is room.
+    explicit tcp_proxy(std::uint16_t target_port, std::uint16_t port = 0);
     tcp_proxy(const tcp_proxy&) = delete;
     tcp_proxy& operator=(const tcp_proxy&) = delete;
     ~tcp_proxy();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace shove::rabbitmq_backend {
+namespace shove::detail {
 
 /// Waits until each settlement of a batch has its fate, and tells then which have failed.
 /// @par Thread safety  Safe.
@@ -47,4 +47,4 @@ private:
     finished done_;
 };
 
-}  // namespace shove::rabbitmq_backend
+}  // namespace shove::detail

@@ -1,9 +1,9 @@
-#include "utf8.hpp"
+#include <shove/detail/utf8.hpp>
 
 #include <cstdint>
 #include <cstring>
 
-namespace shove::rabbitmq_backend {
+namespace shove::detail {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexc
     return text.substr(0, max_bytes);
 }
 
-}  // namespace shove::rabbitmq_backend
+}  // namespace shove::detail
