@@ -92,18 +92,18 @@ struct leased {
 
 /// What becomes of a delivery. Failure codes: 1 to 128 of `a-z 0-9 . - _`, for programs, such as `mail.transient`.
 struct lease_settlement {
-    enum class kind : std::uint8_t { acknowledge, retry, dead_letter, extend };
+    enum class kind : std::uint8_t { acknowledge, again, dead, extend };
     lease_token token;
     kind what = kind::acknowledge;
-    milliseconds time{0};  ///< retry: after this, 0 to 7 days. extend: a lease of this from now, 1 s to 1 h.
-    std::string code{};    ///< retry, dead_letter.
+    milliseconds time{0};  ///< again: after this, 0 to 7 days. extend: a lease of this from now, 1 s to 1 h.
+    std::string code{};    ///< again, dead.
 
     static lease_settlement acknowledge(const lease_token& token) { return {token, kind::acknowledge, {}, {}}; }
     static lease_settlement retry(const lease_token& token, milliseconds after, std::string code) {
-        return {token, kind::retry, after, std::move(code)};
+        return {token, kind::again, after, std::move(code)};
     }
     static lease_settlement dead_letter(const lease_token& token, std::string code) {
-        return {token, kind::dead_letter, {}, std::move(code)};
+        return {token, kind::dead, {}, std::move(code)};
     }
     static lease_settlement extend(const lease_token& token, milliseconds lease) {
         return {token, kind::extend, lease, {}};

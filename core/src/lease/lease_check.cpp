@@ -1,5 +1,7 @@
 #include "lease_check.hpp"
 
+#include <shove/detail/lease_rules.hpp>
+
 #include <algorithm>
 #include <string>
 
@@ -49,6 +51,15 @@ error check_limits(const lease_limits& limits) {
     return check_range("payload byte limit", limits.payload_bytes, 1, most_payload);
 }
 
+error check_options(const lease_options& options) {
+    if (auto wrong = check_name("namespace", options.name_space)) return wrong;
+    if (auto wrong = check_limits(options.limits)) return wrong;
+    const auto& retention = options.retention;
+    if (auto wrong = check_time("retention interval", retention.every, 1ms, 24h)) return wrong;
+    constexpr milliseconds longest = std::chrono::days(36'500);
+    return retention.age ? check_time("retention age", *retention.age, 0ms, longest) : error();
+}
+
 error check_request(const lease_request& what) {
     if (auto wrong = check_place(what.topic, what.group)) return wrong;
     if (auto wrong = check_name("consumer", what.consumer)) return wrong;
@@ -61,7 +72,7 @@ error check_settlement(const lease_settlement& what) {
     using kind = lease_settlement::kind;
     if (what.what == kind::extend) return check_time("message lease", what.time, shortest_lease, longest_lease);
     if (what.what == kind::acknowledge) return {};
-    if (what.what == kind::retry) {
+    if (what.what == kind::again) {
         if (auto wrong = check_time("retry delay", what.time, 0ms, longest_delay)) return wrong;
     }
     return check_code(what.code);

@@ -1,3 +1,4 @@
+#include <shove/detail/lease_rules.hpp>
 #include <shove/trace.hpp>
 
 #include <algorithm>
@@ -115,6 +116,13 @@ error check_headers(std::vector<header>& sorted) {
     return {};
 }
 
+error check_order(const headers& of) {
+    std::vector<header> sorted(of.begin(), of.end());
+    const bool ordered = std::ranges::is_sorted(sorted, {}, &header::name);
+    if (check_headers(sorted) || !ordered) return {errc::storage_corrupt, "message headers"};
+    return {};
+}
+
 error order_headers(headers& of) {
     std::vector<header> sorted(of.begin(), of.end());
     if (auto breach = check_headers(sorted)) return breach;
@@ -138,6 +146,12 @@ error check_topic(std::string_view value) {
 
 error check_code(std::string_view value) {
     return fits(value, most_name, lower_letters) ? error() : wrong("failure code", "1 to 128 bytes of a-z 0-9 . - _");
+}
+
+error check_stored(const lease_envelope& envelope) {
+    if (!fits(envelope.event_kind, most_name, name_letters)) return {errc::storage_corrupt, "message event kind"};
+    if (check_content_type(envelope.content_type)) return {errc::storage_corrupt, "message content type"};
+    return envelope.headers.empty() ? error() : check_order(envelope.headers);
 }
 
 error check_message(lease_message& message, const lease_limits& limits) {

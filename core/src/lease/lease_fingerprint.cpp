@@ -61,4 +61,15 @@ spi::fingerprint fingerprint_of(const lease_message& message) {
     return hash.end();
 }
 
+std::int64_t key_hash(std::string_view topic, std::string_view key) {
+    field_hash hash;
+    hash.field(topic);
+    hash.field(key);
+    const auto digest = hash.end();
+    std::uint64_t first = 0;
+    for (std::size_t i = 0; i < sizeof first; ++i)
+        first = first << 8U | std::to_integer<std::uint64_t>(digest[i]);
+    return static_cast<std::int64_t>(first);
+}
+
 }  // namespace shove::detail

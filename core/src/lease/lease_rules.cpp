@@ -3,20 +3,26 @@
 #include <openssl/rand.h>
 
 #include <limits>
+#include <utility>
 
 namespace shove::detail {
 
-error fill_random(std::span<random_16> into) {
-    const auto bytes = std::as_writable_bytes(into);
-    if (bytes.empty() ||
-        RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) == 1) {
-        return {};
+error random_source::fill(std::span<random_16> into) {
+    for (auto& each : into) {
+        if (left_ == 0) {
+            const auto bytes = std::as_writable_bytes(std::span(pool_));
+            if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) != 1) {
+                return {errc::randomness_unavailable, "the system gave no random bytes for an id; try again"};
+            }
+            left_ = pool_.size();
+        }
+        each = std::exchange(pool_[--left_], {});
     }
-    return {errc::randomness_unavailable, "the system gave no random bytes for an id; try again"};
+    return {};
 }
 
-error fill_uuids(std::span<random_16> into) {
-    auto failed = fill_random(into);
+error random_source::fill_uuids(std::span<random_16> into) {
+    auto failed = fill(into);
     for (auto& id : into) {
         id[6] = (id[6] & std::byte{0x0f}) | std::byte{0x40};
         id[8] = (id[8] & std::byte{0x3f}) | std::byte{0x80};

@@ -24,15 +24,32 @@ constexpr bool gives_up(std::uint32_t attempt, const lease_limits& limits) noexc
     return attempt >= limits.attempts;
 }
 
+/// What a lease broker is opened with. Error: `errc::invalid_argument`, which names the option.
+error check_options(const lease_options& options);
+/// The grammar of a message that comes from a store. Error: its detail names the part that breaks it.
+error check_stored(const lease_envelope& envelope);
+
 /// The SHA-256 that tells whether a message under a used key is the same one. Its headers must be in order of their
 /// names.
 spi::fingerprint fingerprint_of(const lease_message& message);
 
+/// A key's place in an index: the same in every process, for good; others may share it.
+std::int64_t key_hash(std::string_view topic, std::string_view key);
+
 using random_16 = std::array<std::byte, 16>;
-/// Fills with random bytes that nobody can guess. Error: `errc::randomness_unavailable`.
-error fill_random(std::span<random_16> into);
-/// The same as message ids: UUIDs of version 4.
-error fill_uuids(std::span<random_16> into);
+/// Random bytes that nobody can guess, asked of the system many at a time. Used bytes are wiped.
+/// @par Thread safety  None.
+class random_source {
+public:
+    /// Error: `errc::randomness_unavailable`.
+    error fill(std::span<random_16> into);
+    /// The same as message ids: UUIDs of version 4.
+    error fill_uuids(std::span<random_16> into);
+
+private:
+    std::array<random_16, 256> pool_{};
+    std::size_t left_ = 0;
+};
 
 /// The calendar's time in milliseconds. Error: `errc::clock_out_of_range` before 1970.
 result<std::int64_t> wall_ms(const clock& time);
