@@ -12,14 +12,14 @@ const topic_log::kept* topic_log::at(sequence number) const {
 }
 
 const topic_log::kept* topic_log::by_key(const std::string& key) const {
-    const auto found = keys_.find(key);
-    return found == keys_.end() ? nullptr : at(found->second);
+    const auto found = keys_.find(hash_of(key), [&](sequence number) { return log_[number - first_].key == key; });
+    return found == 0 ? nullptr : at(found);
 }
 
 void topic_log::append(std::shared_ptr<const lease_envelope> envelope, std::string key,
                        const spi::fingerprint& content) {
-    const auto place = keys_.emplace(std::move(key), next()).first;
-    log_.push_back({std::move(envelope), &place->first, content});
+    keys_.insert(hash_of(key), next());
+    log_.push_back({std::move(envelope), std::move(key), content});
 }
 
 std::shared_ptr<const lease_envelope> topic_log::find(sequence number) const {
@@ -37,7 +37,7 @@ sequence topic_log::following(sequence number) const {
 std::size_t topic_log::remove(sequence number) {
     auto& gone = log_[number - first_];
     const auto bytes = gone.envelope->payload.size();
-    keys_.erase(keys_.find(*gone.key));
+    keys_.erase(hash_of(gone.key), number);
     gone = {};
     while (!log_.empty() && !log_.front().envelope) {
         log_.pop_front();

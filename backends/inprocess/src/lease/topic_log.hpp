@@ -1,14 +1,17 @@
 #pragma once
 
+#include "key_index.hpp"
+
 #include <shove/lease_message.hpp>
 #include <shove/spi/lease_port.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 
 namespace shove::inprocess_backend::lease {
 
@@ -19,7 +22,7 @@ class topic_log {
 public:
     struct kept {
         std::shared_ptr<const lease_envelope> envelope;  ///< Null: purged.
-        const std::string* key = nullptr;
+        std::string key;
         spi::fingerprint content{};
     };
 
@@ -38,11 +41,12 @@ public:
     std::size_t retained() const noexcept { return keys_.size(); }
 
 private:
+    static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
     const kept* at(sequence number) const;
 
     sequence first_ = 1;  ///< Of `log_`.
     std::deque<kept> log_;
-    std::unordered_map<std::string, sequence> keys_;
+    key_index keys_;
 };
 
 }  // namespace shove::inprocess_backend::lease
