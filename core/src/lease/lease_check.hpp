@@ -5,6 +5,7 @@
 #include <shove/lease_options.hpp>
 
 #include <string_view>
+#include <vector>
 
 /// The grammar of the lease contract. Pure; each gives the first breach, or no error.
 namespace shove::detail {
@@ -14,6 +15,9 @@ error check_limits(const lease_limits& limits);
 error check_name(std::string_view what, std::string_view value);
 error check_topic(std::string_view value);
 error check_code(std::string_view value);
+error check_content_type(std::string_view value);
+/// All but the rules of trace headers; puts them in order of their names.
+error check_headers(std::vector<header>& headers);
 /// All of a message; puts its headers in order of their names.
 error check_message(lease_message& message, const lease_limits& limits);
 error check_request(const lease_request& what);

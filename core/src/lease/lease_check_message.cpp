@@ -52,15 +52,6 @@ bool fits(std::string_view text, std::size_t most, const alphabet& letters) {
     return !text.empty() && text.size() <= most && letters.holds(text);
 }
 
-error check_content_type(std::string_view value) {
-    const auto slash = value.find('/');
-    if (value.size() <= most_content_type && slash != value.npos && slash > 0 && slash + 1 < value.size() &&
-        token_letters.holds(value.substr(0, slash)) && token_letters.holds(value.substr(slash + 1))) {
-        return {};
-    }
-    return wrong("content type", "type/subtype of up to 127 bytes, without parameters");
-}
-
 /// The length of the character that begins a text, where it is well-formed UTF-8 and no control character; else 0.
 std::size_t character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -91,7 +82,29 @@ error too_many(std::string_view what, std::size_t most) {
             "the limit of " + std::to_string(most) + " " + std::string(what) + " is passed; send less"};
 }
 
-/// In the order of the contract: name, value, duplicate, count, bytes in all.
+error order_headers(headers& of) {
+    std::vector<header> sorted(of.begin(), of.end());
+    if (auto breach = check_headers(sorted)) return breach;
+    if (auto context = read_trace(of); !context) return context.error();
+    headers ordered;
+    for (const auto& each : sorted)
+        ordered.add(each.name, each.value);
+    of = std::move(ordered);
+    return {};
+}
+
+}  // namespace
+
+error check_content_type(std::string_view value) {
+    const auto slash = value.find('/');
+    if (value.size() <= most_content_type && slash != value.npos && slash > 0 && slash + 1 < value.size() &&
+        token_letters.holds(value.substr(0, slash)) && token_letters.holds(value.substr(slash + 1))) {
+        return {};
+    }
+    return wrong("content type", "type/subtype of up to 127 bytes, without parameters");
+}
+
+// In the order of the contract: name, value, duplicate, count, bytes in all.
 error check_headers(std::vector<header>& sorted) {
     const auto by_name = [](const header& a, const header& b) { return a.name < b.name; };
     std::size_t bytes = 0;
@@ -116,6 +129,7 @@ error check_headers(std::vector<header>& sorted) {
     return {};
 }
 
+<<<<<<< HEAD
 error check_order(const headers& of) {
     std::vector<header> sorted(of.begin(), of.end());
     const bool ordered = std::ranges::is_sorted(sorted, {}, &header::name);
@@ -136,6 +150,8 @@ error order_headers(headers& of) {
 
 }  // namespace
 
+=======
+>>>>>>> 2ca6093 (Wire envelope v1 and the sealing of records, byte for byte the reference's)
 error check_name(std::string_view what, std::string_view value) {
     return fits(value, most_name, name_letters) ? error() : wrong(what, "1 to 128 bytes of A-Z a-z 0-9 . - _ :");
 }
