@@ -82,6 +82,13 @@ error too_many(std::string_view what, std::size_t most) {
             "the limit of " + std::to_string(most) + " " + std::string(what) + " is passed; send less"};
 }
 
+error check_order(const headers& of) {
+    std::vector<header> sorted(of.begin(), of.end());
+    const bool ordered = std::ranges::is_sorted(sorted, {}, &header::name);
+    if (check_headers(sorted) || !ordered) return {errc::storage_corrupt, "message headers"};
+    return {};
+}
+
 error order_headers(headers& of) {
     std::vector<header> sorted(of.begin(), of.end());
     if (auto breach = check_headers(sorted)) return breach;
@@ -129,29 +136,6 @@ error check_headers(std::vector<header>& sorted) {
     return {};
 }
 
-<<<<<<< HEAD
-error check_order(const headers& of) {
-    std::vector<header> sorted(of.begin(), of.end());
-    const bool ordered = std::ranges::is_sorted(sorted, {}, &header::name);
-    if (check_headers(sorted) || !ordered) return {errc::storage_corrupt, "message headers"};
-    return {};
-}
-
-error order_headers(headers& of) {
-    std::vector<header> sorted(of.begin(), of.end());
-    if (auto breach = check_headers(sorted)) return breach;
-    if (auto context = read_trace(of); !context) return context.error();
-    headers ordered;
-    for (const auto& each : sorted)
-        ordered.add(each.name, each.value);
-    of = std::move(ordered);
-    return {};
-}
-
-}  // namespace
-
-=======
->>>>>>> 2ca6093 (Wire envelope v1 and the sealing of records, byte for byte the reference's)
 error check_name(std::string_view what, std::string_view value) {
     return fits(value, most_name, name_letters) ? error() : wrong(what, "1 to 128 bytes of A-Z a-z 0-9 . - _ :");
 }

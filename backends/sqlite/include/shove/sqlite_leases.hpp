@@ -2,9 +2,11 @@
 
 #include <shove/lease.hpp>
 #include <shove/sqlite.hpp>
+#include <shove/storage_key.hpp>
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 namespace shove {
 
@@ -17,6 +19,9 @@ struct sqlite_lease_config {
     std::chrono::milliseconds poll{20};
     /// How long to wait for another process that holds the file.
     std::chrono::milliseconds busy_timeout = std::chrono::seconds(30);
+    /// Seals payloads and headers in the file (docs/guide/sealed-leases.md). A namespace is sealed from its first
+    /// opening on, or never.
+    std::optional<keyring> keys{};
 };
 
 /// Leases in one file, shared by the processes of one machine. What was answered survives the death of the process
@@ -26,7 +31,8 @@ struct sqlite_lease_config {
 /// Calls that wait at the same time share a commit: 32 publishers that wait cost one fsync.
 /// @par Complexity  A publish costs the same whatever is retained and however many groups there are.
 /// @par Errors      `errc::invalid_argument` (an option, a path that is no regular file, another application's file),
-///                  `configuration_conflict` (the namespace has other limits or another profile), `version_mismatch`,
+///                  `configuration_conflict` (the namespace has other limits, or is sealed, or is not),
+///                  `version_mismatch`, `key_unavailable`, `authentication_failed` (the keys are not the file's),
 ///                  `storage_*`, `not_connected` (no such folder); the detail names the file and the remedy.
 result<lease_broker> open_sqlite_leases(const sqlite_lease_config& config, lease_options options = {});
 

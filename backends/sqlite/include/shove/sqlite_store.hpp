@@ -2,9 +2,11 @@
 
 #include <shove/error.hpp>
 #include <shove/lease_options.hpp>
+#include <shove/storage_key.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +66,18 @@ struct lease_limit_change {
 /// @par Errors  `errc::invalid_argument` (a limit out of its range, an unknown namespace).
 result<lease_limits> set_sqlite_lease_limits(const std::filesystem::path& path, const std::string& name_space,
                                              const lease_limit_change& change);
+
+/// What a rekeying has done.
+struct sqlite_rekey_report {
+    std::uint64_t name_spaces = 0;  ///< Sealed ones; others are passed over.
+    std::uint64_t records = 0;      ///< Sealed anew under the ring's first key.
+};
+/// Seals anew what another key than the ring's first has sealed, so that the others may go. In small steps, between
+/// which others work with the file; after a crash it is begun again, and does what is left.
+/// @param progress  Told after each step how many records were sealed anew so far; may be null.
+/// @par Errors  `errc::key_unavailable` (names the key), `authentication_failed`.
+result<sqlite_rekey_report> rekey_sqlite_store(const std::filesystem::path& path, const keyring& keys,
+                                               const std::function<void(std::uint64_t)>& progress = {});
 
 struct lease_import_report {
     std::uint64_t name_spaces = 0;

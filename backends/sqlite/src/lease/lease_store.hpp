@@ -69,6 +69,14 @@ public:
     result<std::size_t> purge(const std::string& topic, std::size_t limit);
     /// One step of removing what may go by itself, short enough for publishers to wait for. True: there is more.
     bool retire(const lease_retention& by);
+    /// How far a rekeying is.
+    struct rekeyed {
+        std::string topic{};   ///< The next one looked at, from
+        std::int64_t row = 0;  ///< this row on.
+        std::uint64_t records = 0;
+    };
+    /// One step of sealing anew what another key than `key`, the sealer's own, has sealed. False: there is no more.
+    bool rekey(std::string_view key, rekeyed& so_far);
     result<lease_stats> count();
     /// When a receive may find more than now, in steady time.
     std::optional<steady_time> next_change(const std::string& topic, const std::string& group);

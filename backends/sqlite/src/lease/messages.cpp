@@ -61,7 +61,11 @@ message_log::message_log(database& db, sealer& seal, std::string name_space)
       finished_(db, rows_of("0", " AND NOT " + held_in("0, 1"))),
       window_(db, rows_of(held_in("0, 1, 2"), "")),
       remove_(db, "DELETE FROM lease_message WHERE seq = ?1"),
-      remove_key_(db, "DELETE FROM lease_key WHERE hash = ?1 AND seq = ?2") {}
+      remove_key_(db, "DELETE FROM lease_key WHERE hash = ?1 AND seq = ?2"),
+      sealed_by_others_(db,
+                        "SELECT seq, id, event_kind, content_type, published_at_ms, content FROM lease_message "
+                        "WHERE seq > ?1 AND seq <= ?2 AND seal <> ?3 ORDER BY seq LIMIT ?4"),
+      reseal_(db, "UPDATE lease_message SET seal = ?2, content = ?3 WHERE seq = ?1") {}
 
 std::optional<message_log::known> message_log::by_key(const topic_state& topic, std::string_view topic_name,
                                                       std::string_view key) {

@@ -32,6 +32,16 @@ public:
     std::int64_t insert(std::int64_t row, const message_id& id, std::int64_t now_ms, const spi::lease_publish& what,
                         std::string_view topic_name, std::uint64_t sequence);
 
+    /// What a step of `rekey` has done.
+    struct resealed {
+        std::size_t records = 0;
+        std::int64_t last = 0;    ///< The last row of them.
+        std::int64_t growth = 0;  ///< Bytes that content takes more.
+    };
+    /// Seals anew the first rows after one that another key has sealed, at most so many.
+    resealed rekey(const topic_state& topic, std::string_view topic_name, std::int64_t after, std::string_view key,
+                   std::size_t most);
+
     using envelope = std::shared_ptr<const lease_envelope>;
     /// The message of a row; null, with the reason noted in the database, if it is not there or damaged.
     envelope read(const topic_state& topic, const std::string& topic_name, std::int64_t row);
@@ -85,6 +95,8 @@ private:
     statement window_;
     statement remove_;
     statement remove_key_;
+    statement sealed_by_others_;
+    statement reseal_;
 };
 
 /// The bytes of an id or a token as a statement takes them.

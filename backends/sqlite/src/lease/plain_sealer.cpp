@@ -5,8 +5,6 @@
 namespace shove::sqlite_backend::lease {
 namespace {
 
-constexpr std::string_view plain_profile = "plaintext-v1";
-
 class plain_sealer final : public sealer {
 public:
     result<sealer_state> attach(const std::optional<sealer_state>& stored,

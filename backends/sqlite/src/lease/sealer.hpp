@@ -67,7 +67,8 @@ public:
     virtual result<spi::fingerprint> fingerprint(const spi::fingerprint& content) = 0;
 };
 
-/// Keeps records as they are: profile `plaintext-v1`.
+inline constexpr std::string_view plain_profile = "plaintext-v1";
+/// Keeps records as they are: that profile.
 std::unique_ptr<sealer> make_plain_sealer();
 
 }  // namespace shove::sqlite_backend::lease
