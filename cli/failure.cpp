@@ -5,7 +5,7 @@
 namespace shove::cli {
 
 std::string_view word_for(const error_code& code) noexcept {
-    static constexpr std::array<std::string_view, 25> words{"ok",
+    static constexpr std::array<std::string_view, 38> words{"ok",
                                                             "invalid_argument",
                                                             "invalid_topology",
                                                             "topology_mismatch",
@@ -28,6 +28,19 @@ std::string_view word_for(const error_code& code) noexcept {
                                                             "storage_busy",
                                                             "storage_corrupt",
                                                             "version_mismatch",
+                                                            "capacity_exceeded",
+                                                            "idempotency_conflict",
+                                                            "unknown_subscription",
+                                                            "unknown_lease",
+                                                            "lease_expired",
+                                                            "clock_out_of_range",
+                                                            "configuration_conflict",
+                                                            "key_unavailable",
+                                                            "randomness_unavailable",
+                                                            "encryption_failed",
+                                                            "authentication_failed",
+                                                            "unsupported_envelope",
+                                                            "invalid_envelope",
                                                             "not_attempted",
                                                             "internal"};
     static_assert(static_cast<std::size_t>(errc::internal) + 1 == words.size());

@@ -123,8 +123,83 @@ CREATE TABLE feed (
 CREATE INDEX feed_by_queue ON feed (queue_id);
 )sql";
 
+/// Version 3: leases by hand (docs/guide/leases.md): namespaces with their limits, topics, groups, messages, their
+/// keys, and what is not simply "not started" or "finished" of a message for a group.
+constexpr const char* version_3 = R"sql(
+CREATE TABLE lease_store (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    boot_id TEXT NOT NULL
+) STRICT;
+
+INSERT INTO lease_store VALUES (1, '');
+
+CREATE TABLE lease_space (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    max_retained INTEGER NOT NULL,
+    max_subscriptions INTEGER NOT NULL,
+    max_attempts INTEGER NOT NULL,
+    max_payload_bytes INTEGER NOT NULL,
+    profile TEXT NOT NULL,
+    probe BLOB NOT NULL,
+    fingerprint_key BLOB NOT NULL,
+    retained INTEGER NOT NULL DEFAULT 0 CHECK (retained >= 0),
+    content_bytes INTEGER NOT NULL DEFAULT 0 CHECK (content_bytes >= 0),
+    subscriptions INTEGER NOT NULL DEFAULT 0 CHECK (subscriptions >= 0)
+) STRICT;
+
+CREATE TABLE lease_topic (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space_id INTEGER NOT NULL REFERENCES lease_space (id),
+    name TEXT NOT NULL,
+    tail INTEGER NOT NULL,
+    UNIQUE (space_id, name)
+) STRICT;
+
+CREATE TABLE lease_group (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    topic_id INTEGER NOT NULL REFERENCES lease_topic (id),
+    name TEXT NOT NULL,
+    cursor INTEGER NOT NULL,
+    UNIQUE (topic_id, name)
+) STRICT;
+
+CREATE TABLE lease_message (
+    seq INTEGER PRIMARY KEY,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    event_kind TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    published_at_ms INTEGER NOT NULL CHECK (published_at_ms >= 0),
+    seal TEXT NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE lease_key (
+    hash INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (hash, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lease_delivery (
+    group_id INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),
+    at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),
+    token BLOB CHECK ((token IS NOT NULL) = (state = 1)),
+    consumer TEXT NOT NULL,
+    code TEXT NOT NULL,
+    PRIMARY KEY (group_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX lease_by_token ON lease_delivery (token) WHERE token IS NOT NULL;
+CREATE INDEX lease_by_state ON lease_delivery (group_id, state, at);
+)sql";
+
 /// Step `n` leads from version `n` to version `n + 1`. Steps are only ever added.
-constexpr std::array<const char*, schema_version> steps{version_1, version_2};
+constexpr std::array<const char*, schema_version> steps{version_1, version_2, version_3};
 
 std::string quoted(const database& db) {
     return "'" + db.path().string() + "'";
@@ -158,6 +233,12 @@ void check_what_is_there(database& db) {
     const auto version = db.number("PRAGMA user_version");
     if (!db.ok()) return;
     if (id == 0 && version == 0 && is_empty(db)) return;
+    if (!db.ok()) return;
+    if (id == 0 && db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'rullst_messaging_brokers'") > 0) {
+        return db.fail({errc::invalid_argument, quoted(db) +
+                                                    " is a file of rullst-messaging; copy it into a store with `shove "
+                                                    "store import`"});
+    }
     if (!db.ok()) return;
     if (id != application_id) {
         return db.fail({errc::invalid_argument, quoted(db) +

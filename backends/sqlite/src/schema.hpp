@@ -11,7 +11,7 @@ namespace shove::sqlite_backend {
 inline constexpr std::int32_t application_id = 0x73687665;
 
 /// The schema that this version reads and writes; kept in `PRAGMA user_version`.
-inline constexpr int schema_version = 2;
+inline constexpr int schema_version = 3;
 
 /// A row of a message is numbered by its queue and its place in it: `queue << sequence_bits | place`.
 /// So one table holds all queues, each a contiguous range in order, and needs no index beside.

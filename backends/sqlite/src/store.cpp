@@ -1,61 +1,17 @@
 #include "store.hpp"
 
-#include "schema.hpp"
+#include "opening.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <thread>
 #include <utility>
 
 namespace shove::sqlite_backend {
 
-namespace {
-
-/// Waits until no other process opens the store; the kernel has no timed lock.
-bool lock_opening(owners_file& locks, milliseconds timeout) {
-    using namespace std::chrono;
-    const auto give_up = steady_clock::now() + timeout;
-    while (!locks.lock(owners_file::opening)) {
-        if (steady_clock::now() >= give_up) return false;
-        std::this_thread::sleep_for(milliseconds(1));
-    }
-    return true;
-}
-
-bool may_write(const std::filesystem::path& path) {
-    return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 || errno == ENOENT;
-}
-
-/// Asked before SQLite opens the file: it would open it for reading only, or not say why it cannot.
-error check_writable(const std::filesystem::path& path) {
-    const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    if (!may_write(path)) return describe_failure(SQLITE_READONLY, path, "the file cannot be written");
-    if (!may_write(folder)) return describe_failure(SQLITE_READONLY, path, "its folder cannot be written");
-    return {};
-}
-
-}  // namespace
-
 result<std::unique_ptr<store>> store::open(options settings, std::shared_ptr<clock> time) {
-    if (auto cause = check_writable(settings.path)) return cause;
     database::options how{settings.path, database::access::read_write, settings.busy_timeout, settings.hurry};
-    auto connection = std::make_unique<database>(how);
-    auto& db = *connection;
-    check_identity(db);
-    if (!db.ok()) return db.failure();
-    auto locks = owners_file::open(settings.path);
-    if (!locks) return locks.error();
-    if (!lock_opening(*locks, settings.busy_timeout)) {
-        return error(errc::storage_busy,
-                     "'" + settings.path.string() + "': another process is opening it for too long");
-    }
-    configure(db, settings.full_durability);
-    migrate(db, current_boot_id(), to_microseconds(time->wall()));
-    if (!db.ok()) return db.failure();
+    auto file = open_file(std::move(how), settings.full_durability, to_microseconds(time->wall()));
+    if (!file) return file.error();
     std::unique_ptr<store> made(
-        new store(std::move(settings), std::move(time), std::move(*locks), std::move(connection)));
+        new store(std::move(settings), std::move(time), std::move(file->locks), std::move(file->connection)));
     made->enter();
     made->locks_.unlock(owners_file::opening);
     if (!made->db.ok()) return made->db.failure();

@@ -1,5 +1,6 @@
 // Below the driver: query plans, group commit, and the books that the catalog keeps.
 
+#include "query_plans.hpp"
 #include "support.hpp"
 
 #include "attendance.hpp"
@@ -26,27 +27,6 @@ struct store_test : testing::Test {
 
     std::unique_ptr<store> open() { return store::open({.path = folder.file()}, time).value(); }
 };
-
-std::vector<std::string> statements_of(database& db) {
-    std::vector<std::string> found;
-    for (auto* s = sqlite3_next_stmt(db.handle(), nullptr); s != nullptr; s = sqlite3_next_stmt(db.handle(), s)) {
-        found.emplace_back(sqlite3_sql(s));
-    }
-    return found;
-}
-
-/// The lines of the plan that read a table from end to end, or sort.
-std::string costly_steps(database& db, const std::string& sql) {
-    std::string costly;
-    statement plan(db, "EXPLAIN QUERY PLAN " + sql);
-    auto rows = plan.query();
-    while (rows.next()) {
-        const std::string line(rows.text(3));
-        const bool scans = line.find("SCAN") != line.npos && line.find("(subquery") == line.npos;
-        if (scans || line.find("TEMP B-TREE") != line.npos) costly += line + "; ";
-    }
-    return costly;
-}
 
 TEST_F(store_test, no_statement_reads_or_sorts_what_grows_with_the_queue) {
     auto file = open();

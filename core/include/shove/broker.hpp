@@ -6,6 +6,7 @@
 #include <shove/detail/asio_forms.hpp>
 #include <shove/detail/capability.hpp>
 #include <shove/event.hpp>
+#include <shove/executor.hpp>
 #include <shove/health.hpp>
 #include <shove/publisher.hpp>
 #include <shove/spi/backend.hpp>
@@ -19,20 +20,6 @@ namespace shove {
 
 class metrics;
 class tracer;
-
-/// An Asio executor of the caller's, or none. Made from any executor (include <shove/async.hpp>).
-class broker_executor {
-public:
-    broker_executor() = default;
-    template <class Executor>
-        requires(!std::same_as<Executor, broker_executor>)
-    broker_executor(Executor executor)  // NOLINT(google-explicit-constructor): an option, given as it is
-        : given_(std::make_shared<boost::asio::any_io_executor>(std::move(executor))) {}
-    const std::shared_ptr<boost::asio::any_io_executor>& given() const noexcept { return given_; }
-
-private:
-    std::shared_ptr<boost::asio::any_io_executor> given_;
-};
 
 /// How a broker works inside this process.
 struct broker_options {

@@ -37,7 +37,20 @@ enum class errc {
     storage_busy,       ///< Another process held the store for too long. Retryable.
     storage_corrupt,    ///< The store's contents are damaged.
     version_mismatch,   ///< The store was written by a version that this one cannot read.
-    not_attempted,      ///< Not tried, because an earlier message of the same call failed.
+    capacity_exceeded,       ///< A limit on how much is kept is reached; the detail names it. Retryable.
+    idempotency_conflict,    ///< The idempotency key is taken by a message of other content.
+    unknown_subscription,    ///< The topic or the group was never subscribed.
+    unknown_lease,           ///< The token was never given, was used, or its lease went to somebody else.
+    lease_expired,           ///< The token came too late; its message was given back or dead-lettered.
+    clock_out_of_range,      ///< The clock stands before 1970, or a time computed from it does not fit.
+    configuration_conflict,  ///< The store was made with other limits, or in another profile.
+    key_unavailable,         ///< What was sealed names a key that was not given.
+    randomness_unavailable,  ///< The system gave no random bytes. Retryable.
+    encryption_failed,       ///< The cipher failed; nothing was stored.
+    authentication_failed,   ///< What was sealed was altered, is elsewhere than it belongs, or the key is wrong.
+    unsupported_envelope,    ///< A wire envelope of a version that this one cannot read.
+    invalid_envelope,        ///< The bytes are no canonical wire envelope.
+    not_attempted,           ///< Not tried, because an earlier message of the same call failed.
     internal,           ///< A bug in shove.
 };
 
