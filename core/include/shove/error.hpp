@@ -15,28 +15,28 @@ using boost::system::error_code;
 /// New values may be added; treat an unknown one as not retryable.
 enum class errc {
     ok = 0,
-    invalid_argument,   ///< A value given by the caller breaks a rule; the detail names it.
-    invalid_topology,   ///< A topology breaks a rule; the detail names topic, rule and remedy.
-    topology_mismatch,  ///< The broker has the queue with other settings than the declared ones.
-    unknown_queue,      ///< The queue was never declared on this broker.
-    reserved_header,    ///< A header name that only shove may set.
-    encode_failed,      ///< The codec could not encode the message.
-    decode_failed,      ///< The codec could not decode the bytes; the detail gives the path.
-    too_large,          ///< A size limit was passed; the detail names the limit.
-    queue_full,         ///< No room within the deadline. Retryable.
-    timed_out,          ///< A deadline passed; what was asked for may have happened or not.
-    not_connected,      ///< The broker cannot be reached now. Retryable.
-    connection_lost,    ///< The connection ended while waiting; the fate is unknown. Retryable.
-    unroutable,         ///< The broker accepted no destination for the message.
-    lease_lost,         ///< The delivery no longer belongs to this consumer.
-    unsupported,        ///< The backend lacks the capability; the detail names it.
-    closed,             ///< The broker, publisher or group was closed.
-    cancelled,          ///< The operation was cancelled before it began to have an effect.
-    storage_full,       ///< The disk (or the broker's storage) is full. Retryable.
-    storage_read_only,  ///< The store cannot be written.
-    storage_busy,       ///< Another process held the store for too long. Retryable.
-    storage_corrupt,    ///< The store's contents are damaged.
-    version_mismatch,   ///< The store was written by a version that this one cannot read.
+    invalid_argument,        ///< A value given by the caller breaks a rule; the detail names it.
+    invalid_topology,        ///< A topology breaks a rule; the detail names topic, rule and remedy.
+    topology_mismatch,       ///< The broker has the queue with other settings than the declared ones.
+    unknown_queue,           ///< The queue was never declared on this broker.
+    reserved_header,         ///< A header name that only shove may set.
+    encode_failed,           ///< The codec could not encode the message.
+    decode_failed,           ///< The codec could not decode the bytes; the detail gives the path.
+    too_large,               ///< A size limit was passed; the detail names the limit.
+    queue_full,              ///< No room within the deadline. Retryable.
+    timed_out,               ///< A deadline passed; what was asked for may have happened or not.
+    not_connected,           ///< The broker cannot be reached now. Retryable.
+    connection_lost,         ///< The connection ended while waiting; the fate is unknown. Retryable.
+    unroutable,              ///< The broker accepted no destination for the message.
+    lease_lost,              ///< The delivery no longer belongs to this consumer.
+    unsupported,             ///< The backend lacks the capability; the detail names it.
+    closed,                  ///< The broker, publisher or group was closed.
+    cancelled,               ///< The operation was cancelled before it began to have an effect.
+    storage_full,            ///< The disk (or the broker's storage) is full. Retryable.
+    storage_read_only,       ///< The store cannot be written.
+    storage_busy,            ///< Another process held the store for too long. Retryable.
+    storage_corrupt,         ///< The store's contents are damaged.
+    version_mismatch,        ///< The store was written by a version that this one cannot read.
     capacity_exceeded,       ///< A limit on how much is kept is reached; the detail names it. Retryable.
     idempotency_conflict,    ///< The idempotency key is taken by a message of other content.
     unknown_subscription,    ///< The topic or the group was never subscribed.
@@ -51,7 +51,7 @@ enum class errc {
     unsupported_envelope,    ///< A wire envelope of a version that this one cannot read.
     invalid_envelope,        ///< The bytes are no canonical wire envelope.
     not_attempted,           ///< Not tried, because an earlier message of the same call failed.
-    internal,           ///< A bug in shove.
+    internal,                ///< A bug in shove.
 };
 
 /// The category of `errc`; its `message()` says what happened and what to do.
