@@ -223,8 +223,8 @@ void kill_at(unsigned points) {
     for (int i = 0; i < processes; ++i)
         crowd.push_back(start());
     for (unsigned point = 0; point < points; ++point) {
-        std::this_thread::sleep_for(
-            std::chrono::microseconds(1'000 + random() % 80'000));  // real time: a moment of death
+        const auto moment = std::chrono::microseconds(1'000 + random() % 80'000);
+        std::this_thread::sleep_for(moment);  // real time: it is a moment of death
         auto& victim = crowd[random() % processes];
         ASSERT_TRUE(victim->alive()) << "it ended by itself";
         victim->kill();
