@@ -52,6 +52,7 @@ void add_queues_command(CLI::App& app, action& chosen);
 void add_dlq_command(CLI::App& app, action& chosen);
 void add_keys_command(CLI::App& app, action& chosen);
 void add_topology_command(CLI::App& app, action& chosen);
+void add_store_command(CLI::App& app, action& chosen);
 void add_ping_command(CLI::App& app, action& chosen);
 void add_doctor_command(CLI::App& app, action& chosen);
 void add_version_command(CLI::App& app, action& chosen);

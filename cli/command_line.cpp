@@ -43,9 +43,10 @@ public:
         app_.add_option("--url", options_.url, "The broker")->envname("SHOVE_URL")->capture_default_str();
         app_.add_flag("--json", options_.json, "Results and errors as JSON lines, for scripts");
         app_.add_flag("--quiet,-q", options_.quiet, "No notes, no progress");
-        for (const auto add : {add_publish_command, add_consume_command, add_worker_command, add_queues_command,
-                               add_dlq_command, add_keys_command, add_topology_command, add_ping_command,
-                               add_doctor_command, add_version_command, add_completion_command, add_man_command}) {
+        for (const auto add :
+             {add_publish_command, add_consume_command, add_worker_command, add_queues_command, add_dlq_command,
+              add_keys_command, add_topology_command, add_store_command, add_ping_command, add_doctor_command,
+              add_version_command, add_completion_command, add_man_command}) {
             add(app_, chosen_);
         }
         add_bench_command(app_, measured_);

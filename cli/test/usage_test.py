@@ -27,7 +27,8 @@ class Usage(ShoveCase):
         self.assertIn(b"Examples:", self.run_shove("--help").stdout)
         for command in (["publish"], ["consume"], ["worker"], ["queues"], ["dlq", "list"], ["dlq", "replay"],
                         ["dlq", "purge"], ["topology", "plan"], ["topology", "apply"], ["topology", "check"],
-                        ["topology", "show"], ["doctor"], ["ping"], ["version"], ["bench"],
+                        ["topology", "show"], ["store", "check"], ["store", "stats"],
+                        ["store", "set-limit"], ["store", "import"], ["doctor"], ["ping"], ["version"], ["bench"],
                         ["completion"], ["man"]):
             text = self.run_shove(*command, "--help").stdout.decode()
             self.assertIn("Examples:", text, command)

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace shove {
 namespace {
@@ -71,9 +72,11 @@ TEST(lease_ids, are_random_and_of_their_version) {
 TEST(lease_ids, only_their_one_spelling_is_read) {
     const std::string good = "msg_0123456789abcdef0123456789abcdef";
     ASSERT_TRUE(message_id::parse(good));
-    for (const auto& bad : {good.substr(0, 35), good + "0", "ack_" + good.substr(4),
-                            "msg_0123456789ABCDEF0123456789abcdef", "msg_0123456789abcdeg0123456789abcdef"}) {
-        EXPECT_FALSE(message_id::parse(bad.c_str())) << bad;
+    const std::vector<std::string> wrong{good.substr(0, 35), good + "0", "ack_" + good.substr(4),
+                                         "msg_0123456789ABCDEF0123456789abcdef",
+                                         "msg_0123456789abcdeg0123456789abcdef"};
+    for (const auto& bad : wrong) {
+        EXPECT_FALSE(message_id::parse(bad)) << bad;
     }
 }
 

@@ -112,6 +112,7 @@ result<lease_dead_page> lease_store::dead_letters(const lease_dead_query& what) 
     const auto at = find(what.topic, what.group);
     if (!at) return at.error();
     lease_dead_page page;
+    if (what.after >= at->topic->sequence_of(at->topic->tail)) return page;  // a cursor from outside, too
     auto letters = deliveries_.letters(at->group->id, at->topic->row_of(what.after), what.limit + 1);
     const bool more = letters.size() > what.limit;
     if (more) letters.pop_back();

@@ -87,10 +87,14 @@ private:
         statement list(from_, "SELECT topic, next_sequence FROM rullst_messaging_topics WHERE namespace = ?1");
         auto rows = list.query(std::string_view(name));
         while (rows.next() && into_.ok()) {
+            const auto last = rows.number(1) - 1;
+            if (last < 0 || last >> sqlite_backend::sequence_bits != 0) {
+                return into_.fail(lease::damaged(from_, "a topic's sequence"));
+            }
             topic at{std::string(rows.text(0))};
             add_topic_.run(space.id, std::string_view(at.name));
             at.id = sqlite3_last_insert_rowid(into_.handle());
-            at.tail = at.base() + rows.number(1) - 1;
+            at.tail = at.base() + last;
             set_tail_.run(at.id, at.tail);
             ++done_.topics;
             copy_messages(name, at, space);
@@ -107,12 +111,21 @@ private:
         auto rows = list.query(std::string_view(name_space), std::string_view(at.name));
         while (rows.next() && into_.ok()) {
             const auto id = message_id::parse(rows.text(1));
-            const auto headers = lease::parse_headers_json(rows.text(4));
-            if (!id || !headers)
-                return into_.fail(lease::damaged(from_, !id ? "message identifier" : "message header encoding"));
+            auto headers = lease::parse_headers_json(rows.text(4));
+            if (!id || !headers || !is_sequence(at, rows.number(0))) {
+                return into_.fail(lease::damaged(from_, "a message's identifier, sequence or headers"));
+            }
             const auto payload = rows.blob(5);
-            const auto content =
-                lease::encode_record(*headers, {reinterpret_cast<const char*>(payload.data()), payload.size()});
+            lease_message message{at.name,
+                                  std::string(rows.text(2)),
+                                  std::string(rows.text(7)),
+                                  std::string(rows.text(3)),
+                                  std::move(*headers),
+                                  {reinterpret_cast<const char*>(payload.data()), payload.size()}};
+            if (!std::ranges::equal(detail::fingerprint_of(message), rows.blob(8))) {
+                return into_.fail(lease::damaged(from_, "publication fingerprint"));
+            }
+            const auto content = lease::encode_record(message.headers, message.payload);
             const auto row = at.base() + rows.number(0);
             add_message_.run(row, lease::as_blob(id->bytes()), rows.text(2), rows.text(3), rows.text(7), rows.blob(8),
                              rows.number(6), std::as_bytes(std::span(content)));
@@ -121,6 +134,10 @@ private:
             space.content_bytes += static_cast<std::int64_t>(content.size());
             ++done_.messages;
         }
+    }
+
+    static bool is_sequence(const topic& of, std::int64_t number) {
+        return number >= 1 && number <= of.tail - of.base();
     }
 
     void copy_groups(const std::string& name_space, const topic& at, lease::space_row& space) {
@@ -146,6 +163,7 @@ private:
         auto rows = list.query(std::string_view(name_space), std::string_view(at.name), std::string_view(group));
         while (rows.next() && into_.ok()) {
             using state = lease::delivery_state;
+            if (!is_sequence(at, rows.number(0))) return into_.fail(lease::damaged(from_, "a delivery's sequence"));
             auto what = state::waiting;
             auto when = rows.number(2);
             std::optional<sqlite_backend::blob_view> token;
@@ -158,7 +176,9 @@ private:
                 if (!held) return into_.fail(lease::damaged(from_, "a lease's token"));
                 what = state::leased;
                 // Leases end by the machine's uptime here.
-                when = steady_us_ + (rows.number(6) - wall_ms_) * 1000;
+                constexpr std::int64_t longest_ms = 3'600'000;
+                const auto ends = std::clamp(rows.number(6), wall_ms_, wall_ms_ + longest_ms);
+                when = steady_us_ + (ends - wall_ms_) * 1000;
                 token = lease::as_blob(held->bytes());
             }
             add_delivery_.run(id, at.base() + rows.number(0), static_cast<std::int64_t>(what), when, rows.number(3),
