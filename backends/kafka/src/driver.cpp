@@ -290,9 +290,32 @@ result<std::shared_ptr<spi::subscription>> driver::listen_now(const spi::source&
 }
 
 void driver::depth(std::string queue, spi::callback<void(result<spi::queue_depth>)> done) {
-    auto kept = std::make_shared<decltype(done)>(std::move(done));
-    desk_->run([this, queue = std::move(queue), kept] { (*kept)(count(queue)); },
-               [kept](const error& why) { (*kept)(why); });
+    {
+        // Who asks while a count of that queue has not begun is answered by it: samples may be taken faster than
+        // counts.
+        const std::lock_guard lock(mutex_);
+        auto& waiting = counting_[queue];
+        waiting.push_back(std::move(done));
+        if (waiting.size() > 1) return;
+    }
+    const auto take = [this, queue] {
+        const std::lock_guard lock(mutex_);
+        auto found = counting_.extract(queue);
+        std::vector<spi::callback<void(result<spi::queue_depth>)>> all;
+        if (found) all = std::move(found.mapped());
+        return all;
+    };
+    desk_->run(
+        [this, queue, take] {
+            auto waiting = take();
+            const auto told = count(queue);
+            for (auto& each : waiting)
+                each(told);
+        },
+        [take](const error& why) {
+            for (auto& each : take())
+                each(why);
+        });
 }
 
 result<spi::queue_depth> driver::count(const std::string& queue) {

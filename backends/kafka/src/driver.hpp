@@ -76,6 +76,8 @@ private:
     };
     std::mutex mutex_;  ///< Guards all below.
     std::map<std::string, counted_place> places_;
+    /// Who waits for a count that has not begun, by queue.
+    std::map<std::string, std::vector<spi::callback<void(result<spi::queue_depth>)>>> counting_;
     bool closed_ = false;
     std::thread closing_;
 };
