@@ -135,6 +135,7 @@ struct kafka {
         .delayed_publish = true,
         .any_delay = true,
         .crash_budget = true,
+        .admin = true,
         .key_order = true,
         .broadcast = true,
         .broadcast_history = true,
