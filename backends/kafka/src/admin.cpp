@@ -39,6 +39,13 @@ bool waits(const std::string& queue) {
     });
 }
 
+/// The topic of poisoned keys beside another one.
+bool of_keys(const std::string& topic, const std::map<std::string, int>& all) {
+    return std::ranges::any_of(all, [&](const auto& each) {
+        return topic.starts_with(each.first) && topic.ends_with(keys_topic({})) && topic.size() > each.first.size();
+    });
+}
+
 error missing(const std::string& queue) {
     return {errc::unknown_queue, "queue '" + queue + "' is not on this Kafka cluster; declare its topic first"};
 }
@@ -46,13 +53,6 @@ error missing(const std::string& queue) {
 }  // namespace
 
 admin::admin(parts with) : with_(std::move(with)), names_(*with_.settings), reader_(with_.settings, with_.on) {}
-
-template <class T, class Run>
-void admin::answer(Run run, spi::callback<void(result<T>)> done) {
-    auto kept = std::make_shared<decltype(done)>(std::move(done));
-    with_.desk->run([kept, run = std::move(run)]() mutable { (*kept)(run()); },
-                    [kept](const error& why) { (*kept)(why); });
-}
 
 void admin::list_queues(spi::callback<void(result<std::vector<spi::queue_info>>)> done) {
     answer<std::vector<spi::queue_info>>([this] { return list(); }, std::move(done));
@@ -89,7 +89,7 @@ result<std::vector<spi::queue_info>> admin::list() {
     std::vector<spi::queue_info> made;
     for (const auto& [topic, partitions] : *topics) {
         const auto queue = names_.queue_of(topic);
-        if (!queue || topic.starts_with("__") || waits(*queue)) continue;
+        if (!queue || topic.starts_with("__") || waits(*queue) || of_keys(topic, *topics)) continue;
         auto depth = with_.count(*queue);
         if (!depth && depth.error() == errc::unknown_queue) continue;  // gone meanwhile
         if (!depth) return depth.error();
@@ -187,14 +187,20 @@ error admin::store(const std::string& queue, const std::vector<spi::moved>& item
     if (!there) return there.error();
     if (*there == 0) return missing(queue);
     const auto topic = std::make_shared<const std::string>(place.topic);
-    shipment sent;
-    sent.deadline = std::chrono::steady_clock::now() + with_.settings->connect_timeout;
+    std::vector<parcel> parcels;
     for (const auto& each : items) {
         if (!which.contains(each.cursor)) continue;
-        auto& one = sent.parcels.emplace_back();
+        auto& one = parcels.emplace_back();
         one.msg = each.copy;
         one.topic = topic;
     }
+    return send(std::move(parcels));
+}
+
+error admin::send(std::vector<parcel> parcels) {
+    shipment sent;
+    sent.deadline = std::chrono::steady_clock::now() + with_.settings->connect_timeout;
+    sent.parcels = std::move(parcels);
     std::promise<std::vector<spi::publish_result>> told;
     sent.done = [&told](std::vector<spi::publish_result> results) { told.set_value(std::move(results)); };
     with_.publishing->post(std::move(sent));

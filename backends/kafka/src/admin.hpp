@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "desk.hpp"
@@ -50,6 +51,10 @@ public:
               spi::callback<void(result<std::size_t>)> done) override;
     void remove(std::string queue, std::vector<std::uint64_t> cursors,
                 spi::callback<void(result<std::size_t>)> done) override;
+    void list_keys(std::vector<std::string> queues,
+                   spi::callback<void(result<std::vector<spi::poisoned_key>>)> done) override;
+    /// Which of a topic's shards is given makes no difference: its poisoned keys are kept in one place.
+    void release_key(std::string queue, std::string key, spi::callback<void(result<std::size_t>)> done) override;
     /// Ends its client. Nothing runs any more.
     void finish() { reader_.finish(); }
 
@@ -60,11 +65,24 @@ private:
     result<std::vector<spi::browsed>> look(const std::string& queue, std::uint64_t after, std::size_t max);
     result<std::size_t> take(const std::string& queue, const std::vector<std::uint64_t>& cursors,
                              const std::function<error(const std::set<std::uint64_t>&)>& before);
+    /// The poisoned keys of a topic and since when, by the name of its reader's place.
+    result<std::map<std::string, wall_time>> keys_of(const std::string& place);
+    result<std::vector<spi::poisoned_key>> keys_in(const std::vector<std::string>& queues);
+    result<std::size_t> release(const std::string& place, const std::string& key);
+    /// Publishes, and waits until all is stored.
+    error send(std::vector<parcel> parcels);
     error store(const std::string& queue, const std::vector<spi::moved>& items, const std::set<std::uint64_t>& which);
 
     const parts with_;
     const names names_;
     log_reader reader_;  ///< The desk's thread only.
 };
+
+template <class T, class Run>
+void admin::answer(Run run, spi::callback<void(result<T>)> done) {
+    auto kept = std::make_shared<decltype(done)>(std::move(done));
+    with_.desk->run([kept, run = std::move(run)]() mutable { (*kept)(run()); },
+                    [kept](const error& why) { (*kept)(why); });
+}
 
 }  // namespace shove::kafka_backend

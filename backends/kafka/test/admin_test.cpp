@@ -129,6 +129,35 @@ TEST_F(admin_test, a_shard_is_a_partition) {
     EXPECT_THAT(texts("moves-seq-0"), ElementsAre("a"));
 }
 
+TEST_F(admin_test, lists_and_releases_poisoned_keys) {
+    const auto layout = topology("moves").hold(5s).dlq().sequenced(sequence_failure::fail_all).routing_shards(2);
+    ASSERT_FALSE(on.declare(layout));
+    const auto shards = queue_topology::make(layout).value()->sequencing->reader_queues;
+    server.put(mine.name("moves-keys"), {{.key = "bad", .has_key = true, .value = "5000000"},
+                                         {.key = "worse", .has_key = true, .value = "6000000"}});
+    const auto keys = [&] {
+        auto rows = waited<std::vector<spi::poisoned_key>>([&](auto done) {
+            on->admin()->list_keys(shards, [done](auto told) mutable { done(std::move(told).value()); });
+        });
+        std::ranges::sort(rows, {}, &spi::poisoned_key::key);
+        return rows;
+    };
+    const auto release = [&](const std::string& key) {
+        return waited<std::size_t>([&](auto done) {
+            on->admin()->release_key(shards[0], key, [done](auto told) mutable { done(told.value()); });
+        });
+    };
+    const auto both = keys();
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_EQ(both[0].key, "bad");
+    EXPECT_EQ(both[0].since, wall_time(5s));
+    EXPECT_THAT(shards, testing::Contains(both[0].queue));
+    EXPECT_EQ(release("bad"), 1u);
+    EXPECT_EQ(release("bad"), 0u);
+    ASSERT_EQ(keys().size(), 1u);
+    EXPECT_EQ(keys()[0].key, "worse");
+}
+
 TEST_F(admin_test, says_what_is_not_there) {
     const auto cause = waited<error>(
         [&](auto done) { on->admin()->browse("nothing", 0, 1, [done](auto told) mutable { done(told.error()); }); });
