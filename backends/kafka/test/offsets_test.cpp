@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,9 @@ TEST_F(offsets_test, refuses_a_group_with_members) {
     const auto cause = reset_kafka_offsets(settings, orders, {.to = kafka_position::kind::head}).error();
     EXPECT_EQ(cause, errc::storage_busy);
     EXPECT_THAT(cause.message(), HasSubstr("stop its consumers"));
+    EXPECT_FALSE(waited<error>([&](auto done) { reading->close(std::move(done)); }));
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    EXPECT_FALSE(waited<error>([&](auto done) { on->close(until, std::move(done)); }));
 }
 
 }  // namespace
