@@ -118,7 +118,7 @@ step_shared() { need g++-12 && build shared && run_ctest shared -L unit; }
 # A real broker takes most of the time: quorum queues are enough here, `long` runs the classic ones too.
 step_asan() { need clang++-16 && build asan && need_brokers && run_ctest asan -L 'unit|conformance' -E '^(command|example)|rabbitmq_classic'; }
 # Of the backends, ThreadSanitizer runs the in-process one: the others' libraries are not instrumented. (`long` runs all.)
-step_tsan() { need clang++-16 && build tsan && run_ctest tsan -L 'unit|conformance' -E '^(sqlite|rabbitmq-(transactional-)?conformance|command|example)'; }
+step_tsan() { need clang++-16 && build tsan && run_ctest tsan -L 'unit|conformance' -E '^(sqlite|(rabbitmq|kafka)-(transactional-)?conformance|command|example)'; }
 step_package() { need pkg-config && build release && run_ctest release -L package; }
 step_fuzz() { need clang++-16 && build asan && fuzzers asan "${FUZZ_SECONDS:-10}"; }
 

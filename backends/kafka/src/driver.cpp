@@ -14,12 +14,6 @@ namespace shove::kafka_backend {
 
 namespace {
 
-/// What is left until a deadline, for librdkafka.
-int left_until(steady_time deadline, int most) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 1, most));
-}
-
 spi::publish_report all_failed(std::size_t count, const error& why) {
     spi::publish_report made;
     made.each.resize(count, {spi::publish_status::failed, why});
@@ -43,6 +37,7 @@ error driver::open() {
     if (shared_.settings->transactional) {
         return {errc::unsupported, "Kafka settings: transactional=true is not there yet; leave it out"};
     }
+    admin_ = make_admin();
     return shared_.asking->open();
 }
 
@@ -51,6 +46,7 @@ driver::~driver() {
     if (closing_.joinable()) closing_.join();
     publishing_->finish();
     shared_.asking->finish();
+    if (admin_) admin_->finish();
     shared_.on->finish();
 }
 
@@ -87,6 +83,7 @@ void driver::remember(const topology_ptr& given) {
     auto again = topics_read(*topology, true);
     dead.waits.assign(again.begin() + 1, again.end());
     dead.group = names_.dead_group_of(*given);
+    dead.dead = true;
     places_[given->dead_letter_queue] = dead;
 }
 
@@ -319,17 +316,9 @@ void driver::depth(std::string queue, spi::callback<void(result<spi::queue_depth
 }
 
 result<spi::queue_depth> driver::count(const std::string& queue) {
-    counted_place place;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = places_.find(queue);
-        if (found != places_.end()) {
-            place = found->second;
-        } else {
-            place.topic = shared_.settings->prefix + queue;
-            place.group = place.topic + "-consumer";
-        }
-    }
+    const auto known_place = place_of(queue);
+    if (!known_place) return known_place.error();
+    const auto& place = *known_place;
     spi::queue_depth made;
     std::vector<std::string> topics{place.topic};
     topics.insert(topics.end(), place.waits.begin(), place.waits.end());
@@ -378,21 +367,6 @@ result<spi::queue_depth> driver::count(const std::string& queue) {
         }
     }
     return made;
-}
-
-void driver::ping(steady_time deadline, spi::callback<void(error)> done) {
-    auto answer = std::make_shared<decltype(done)>(std::move(done));
-    auto look = [asking = shared_.asking, deadline, answer](rd_kafka_t* client) {
-        const rd_kafka_metadata_t* all = nullptr;
-        const auto code = rd_kafka_metadata(client, 0, nullptr, &all, left_until(deadline, asking->patience()));
-        if (all) rd_kafka_metadata_destroy(all);
-        (*answer)(asking->explained(error_of(code, "no answer from Kafka at " + servers_text(asking->settings()))));
-    };
-    shared_.asking->ask(std::move(look), [answer](const error& why) { (*answer)(why); });
-}
-
-void driver::describe(spi::callback<void(result<spi::description>)> done) {
-    done(error(errc::unsupported, "Kafka: describe is not there yet"));
 }
 
 void driver::close(steady_time deadline, spi::callback<void(error)> done) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin.hpp"
 #include "desk.hpp"
 #include "member.hpp"
 #include "names.hpp"
@@ -38,6 +39,7 @@ public:
     void ping(steady_time deadline, spi::callback<void(error)> done) override;
     void describe(spi::callback<void(result<spi::description>)> done) override;
     void close(steady_time deadline, spi::callback<void(error)> done) override;
+    spi::admin* admin() noexcept override { return admin_.get(); }
 
 private:
     using topology_ptr = std::shared_ptr<const queue_topology>;
@@ -54,12 +56,14 @@ private:
     result<std::shared_ptr<spi::subscription>> listen_now(const spi::source& from, const queue_topology& topology);
     void look_again(const std::string& main);
     result<spi::queue_depth> count(const std::string& queue);
+    std::unique_ptr<kafka_backend::admin> make_admin();
 
     shared_parts shared_;
     const names names_;
     std::unique_ptr<topologies> topologies_;
     std::shared_ptr<kafka_backend::desk> desk_;
     std::shared_ptr<outlet> publishing_;
+    std::unique_ptr<kafka_backend::admin> admin_;
 
     // The loop's:
     std::map<std::pair<std::string, std::string>, std::shared_ptr<member>> members_;  ///< By group and main topic.
@@ -72,8 +76,12 @@ private:
         std::vector<std::string> waits;
         std::int32_t shard = -1;
         std::uint16_t shards = 0;
+        bool dead = false;
         bool broadcast = false;
     };
+    /// Of a queue that this process did not declare: as its name says.
+    result<counted_place> place_of(const std::string& queue);
+
     std::mutex mutex_;  ///< Guards all below.
     std::map<std::string, counted_place> places_;
     /// Who waits for a count that has not begun, by queue.

@@ -158,7 +158,8 @@ rd_kafka_resp_err_t outlet::send(parcel& what, slot& of) {
     add(RD_KAFKA_VTYPE_RKT).rkt = topic(*what.topic);
     add(RD_KAFKA_VTYPE_PARTITION).i32 = what.partition.value_or(RD_KAFKA_PARTITION_UA);
     add(RD_KAFKA_VTYPE_VALUE).mem = {unchanged(payload.data()), payload.size()};
-    if (payload.empty()) given[count - 1].u.mem.ptr = unchanged("");  // null is a tombstone
+    // Null is a tombstone.
+    if (payload.empty()) given[count - 1].u.mem.ptr = what.tombstone ? nullptr : unchanged("");
     if (key) add(RD_KAFKA_VTYPE_KEY).mem = {unchanged(key->empty() ? "" : key->data()), key->size()};
     add(RD_KAFKA_VTYPE_OPAQUE).ptr = &of;
     // A copy is as old as itself, so that retention counts from now.

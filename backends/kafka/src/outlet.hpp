@@ -24,6 +24,7 @@ struct parcel {
     std::optional<std::int32_t> partition{};  ///< Nothing: the partitioner's choice.
     const spi::history* past = nullptr;       ///< Lives until `shipment::done`.
     wall_time due{};                          ///< Of a copy that waits.
+    bool tombstone = false;                   ///< In place of an empty payload: what has its key is forgotten.
 };
 
 /// Messages to be published, in order, and who wants to know what became of them.

@@ -13,7 +13,7 @@ namespace shove::kafka_backend {
 namespace {
 
 /// What is set by a field of `kafka::config`, or must be as it is.
-constexpr std::array<std::string_view, 44> ours{
+constexpr std::array<std::string_view, 45> ours{
     "acks",
     "allow.auto.create.topics",
     "auto.offset.reset",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 44> ours{
     "enable.auto.commit",
     "enable.auto.offset.store",
     "enable.idempotence",
+    "enable.partition.eof",
     "enable.sasl.oauthbearer.unsecure.jwt",
     "enable.ssl.certificate.verification",
     "enabled_events",
@@ -142,6 +143,7 @@ void set_reading(setter& set, const kafka::config& it, const client_options& opt
     // for it.
     set("group.id", options.group_id.empty() ? it.prefix + "shove-no-group" : options.group_id);
     set.given("group.instance.id", options.group_instance_id);
+    set("enable.partition.eof", options.tells_end ? "true" : "false");
     set("partition.assignment.strategy", "cooperative-sticky")("session.timeout.ms", it.session_timeout);
     set("heartbeat.interval.ms", std::min(it.session_timeout / 4, std::chrono::milliseconds(1'000)));
 }

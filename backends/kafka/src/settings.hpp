@@ -28,6 +28,7 @@ struct client_options {
     std::string group_id{};           ///< Consuming; empty: none is joined, partitions are assigned by hand.
     std::string group_instance_id{};  ///< Consuming: empty: none.
     std::string transactional_id{};   ///< Producing: empty: no transactions.
+    bool tells_end = false;           ///< Consuming: the end of a partition is told.
 };
 
 /// The configuration of a client. It asks for events in place of callbacks, and logs nothing.

@@ -135,7 +135,9 @@ struct kafka {
         .delayed_publish = true,
         .any_delay = true,
         .crash_budget = true,
+        .admin = true,
         .key_order = true,
+        .keeps_keys = true,
         .broadcast = true,
         .broadcast_history = true,
         .reader_groups = true,
@@ -150,9 +152,8 @@ struct kafka {
     /// Reads `kafka://user:password@host:9092,other-host?option=value&...`; `kafkas` means TLS.
     ///
     /// What is left out keeps its default; a user means `sasl=plain` unless another is given. In user, password and
-    /// values
-    /// `%2F` stands for a slash, and so on. IPv6 addresses stand in brackets. Fields of `config` are options of their
-    /// names, beside `sasl=plain|scram-sha-256|scram-sha-512`, `partitioner=crc32|murmur2`,
+    /// values `%2F` stands for a slash, and so on. IPv6 addresses stand in brackets. Fields of `config` are options of
+    /// their names, beside `sasl=plain|scram-sha-256|scram-sha-512`, `partitioner=crc32|murmur2`,
     /// `reset=earliest|latest|none`; `partitions` and `replication` are those of `topics`, `topic.NAME` is one of its
     /// entries; `exactly_once` is another name of `transactional`. Any other option is a property of librdkafka.
     /// Durations are `500ms`, `30s`, `5m`; a bare number means milliseconds.
