@@ -198,6 +198,8 @@ private:
 
     bool leaving_ = false;
     bool closing_ = false;
+    bool ever_assigned_ = false;
+    steady_time join_until_{};  ///< While it leaves: so long it waits for its first assignment.
     bool closed_ = false;
     steady_time leave_until_ = steady_time::max();
     steady_time soon_ = steady_time::max();  ///< When those are told who want to know soon.

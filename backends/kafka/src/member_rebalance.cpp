@@ -31,6 +31,7 @@ std::span<const rd_kafka_topic_partition_t> rows(const rd_kafka_topic_partition_
 }  // namespace
 
 void member::assigned(owned_partitions list) {
+    ever_assigned_ = true;
     if (leaving_ ||
         list->cnt == 0) {  // the client wants an answer; what it gets is taken from it at once, or is nothing
         const owned_error ignored(rd_kafka_incremental_assign(client_->get(), list.get()));
@@ -218,6 +219,9 @@ void member::leave(steady_time until, bool soon, spi::callback<void(error)> done
         who->answer(error(errc::closed, "the broker was closed"));
     if (!client_) return closed();
     self_ = shared_from_this();
+    // librdkafka 2.0.2 aborts where a member ends between its join and its first assignment.
+    constexpr std::chrono::seconds join_patience{2};
+    join_until_ = std::chrono::steady_clock::now() + join_patience;
     if (poll_timer_) parts_.on->cancel(*poll_timer_);
     keep_polling();
     commit_now();
@@ -228,7 +232,8 @@ void member::proceed_leave() {
     if (!leaving_ || closed_) return;
     const bool late = std::chrono::steady_clock::now() >= leave_until_;
     if (!closing_) {
-        if (!late && (assigning_ || !said_goodbye(false))) return;
+        const bool joining = !plan_.groupless && !ever_assigned_ && std::chrono::steady_clock::now() < join_until_;
+        if (!late && (assigning_ || joining || !said_goodbye(false))) return;
         close_client();
     }
     if (late || plan_.groupless || rd_kafka_consumer_closed(client_->get()) != 0) return closed();
