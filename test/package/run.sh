@@ -24,7 +24,7 @@ case "$1" in
             [ -s "$prefix/share/$page" ] || { echo "share/$page is not installed" >&2; exit 1; }
         done
         exit 0 ;;
-    find_package | codecs | rabbitmq)
+    find_package | codecs | rabbitmq | kafka)
         "$CMAKE" -S "$here/$1" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$prefix"
         "$CMAKE" --build "$folder" ;;
     pkg_config | rabbitmq_pkg_config)
@@ -46,7 +46,7 @@ case "$1" in
             ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
         "$CMAKE" --build "$folder" --target outside ;;
     *)
-        echo "usage: $0 install|find_package|codecs|rabbitmq|pkg_config|rabbitmq_pkg_config|add_subdirectory" >&2
+        echo "usage: $0 install|find_package|codecs|rabbitmq|kafka|pkg_config|rabbitmq_pkg_config|add_subdirectory" >&2
         exit 64 ;;
 esac
 

@@ -126,7 +126,8 @@ TEST_F(lease_sealed, a_plain_file_is_not_sealed_later) {
 
 TEST_F(lease_sealed, a_flipped_bit_of_the_probe_is_refused) {
     with(0);
-    hand(place_.file()).run("UPDATE lease_space SET probe = CAST(substr(probe, 1, length(probe) - 1) || x'00' AS BLOB)");
+    hand(place_.file())
+        .run("UPDATE lease_space SET probe = CAST(substr(probe, 1, length(probe) - 1) || x'00' AS BLOB)");
     EXPECT_EQ(error_of_opening(first_ring()), errc::authentication_failed);
 }
 

@@ -14,7 +14,8 @@
 ///
 /// with big-endian integers, and texts after their length as u16. Each message has one form: names of headers rise,
 /// nothing follows the payload. It carries no key, no attempt and no sequence.
-/// @par Thread safety  Pure functions. @par Blocking  None of them does.
+/// @par Thread safety  Pure functions.
+/// @par Blocking       None of them does.
 namespace shove {
 
 /// What is checked beside the form.
