@@ -22,9 +22,9 @@ struct lease_message {
     std::string event_kind{};       ///< 1 to 128 of the same, such as `invoice.paid`.
     std::string idempotency_key{};  ///< 1 to 255 of the same and slashes: names the intent, within its topic.
     std::string content_type = "application/octet-stream";  ///< `type/subtype`, 1 to 127, no parameters.
-    /// At most 32, all texts, no name twice: names 1 to 64 of lower-case letters, digits and `-_.`, values up to 1,024
-    /// of UTF-8 without control characters, 8,192 in all. `traceparent` and `tracestate` must be well-formed (see
-    /// `write_trace`).
+    /// At most 32, all texts, no name twice: names 1 to 64 of lower-case letters, digits, dash, underscore, dot; values
+    /// up to 1,024 of UTF-8 without control characters, 8,192 in all. `traceparent` and `tracestate` must be
+    /// well-formed (see `write_trace`).
     shove::headers headers{};
     std::string payload{};  ///< Any bytes, up to `lease_limits::payload_bytes`.
 };

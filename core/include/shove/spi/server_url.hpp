@@ -45,7 +45,8 @@ struct url_words {
 ///              character forgotten, any of it may be a password.
 result<server_url> read_server_url(std::string_view url, const url_words& words);
 
-/// True of `localhost`, 127.0.0.0/8, `::1` and `::ffff:127.0.0.0/104`: what is sent there does not leave this machine.
+/// True of `localhost`, 127.0.0.0/8, the same mapped into IPv6, and IPv6's own loopback: what is sent there does not
+/// leave this machine.
 bool is_loopback(std::string_view host);
 
 /// True of what may be a host: 1 to 255 printable characters without space, `/` and `@`.
