@@ -15,6 +15,7 @@ constexpr const char* examples =
     "  shove store compact --url sqlite:billing.db      while nobody else uses it\n"
     "  shove store set-limit --namespace billing --retained 50000 --url sqlite:billing.db\n"
     "  shove store import rullst.db --url sqlite:billing.db\n"
+    "  shove store rekey --keys lease.keys --url sqlite:billing.db\n"
     "  shove store migrate --url sqlite:billing.db      opening it does this too\n";
 
 using work = exit_code (*)(session&, const store_request&);
@@ -46,6 +47,11 @@ void add_store_command(CLI::App& app, action& chosen) {
     limit->add_option("--subscriptions", asked->subscriptions, "Groups of all topics, 1 to 65536")->type_name("COUNT");
     limit->add_option("--attempts", asked->attempts, "Deliveries of a message, 1 to 100")->type_name("COUNT");
     limit->add_option("--payload", asked->payload_bytes, "Bytes of a payload, 1 to 16777216")->type_name("BYTES");
+    auto* rekey = add_one(*command, "rekey", "Seal anew what another key than the first has sealed; others may go on",
+                          asked, rekey_store, chosen);
+    rekey->add_option("--keys", asked->keys, "File of keys, mode 600: one ID:SECRET a line, the first one seals")
+        ->required()
+        ->type_name("FILE");
     auto* import =
         add_one(*command, "import", "Copy a file of rullst-messaging into the store", asked, import_store, chosen);
     import->add_option("FILE", asked->from, "The file to copy; it is only read")->required();

@@ -176,6 +176,17 @@ exit_code set_store_limit(session& with, const store_request& what) {
     return exit_code::ok;
 }
 
+exit_code rekey_store(session& with, const store_request& what) {
+    const auto file = file_of(with);
+    const auto keys = keyring::read(what.keys);
+    if (!keys) throw usage_failure(keys.error().message());
+    const auto done = rekey_sqlite_store(file, *keys).value();
+    answer(with, {{"namespaces", done.name_spaces}, {"records", done.records}},
+           std::to_string(done.records) + " records sealed anew under '" + keys->primary().id() + "', in " +
+               std::to_string(done.name_spaces) + " sealed namespaces");
+    return exit_code::ok;
+}
+
 exit_code import_store(session& with, const store_request& what) {
     const auto done = import_rullst_messaging(what.from, file_of(with)).value();
     answer(with,
@@ -215,6 +226,9 @@ exit_code show_store(session&, const store_request&) {
     unable();
 }
 exit_code set_store_limit(session&, const store_request&) {
+    unable();
+}
+exit_code rekey_store(session&, const store_request&) {
     unable();
 }
 exit_code import_store(session&, const store_request&) {

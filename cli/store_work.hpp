@@ -17,6 +17,7 @@ struct store_request {
     std::optional<std::uint32_t> attempts{};
     std::optional<std::size_t> payload_bytes{};
     std::string from{};  ///< The file to be imported.
+    std::string keys{};  ///< The file of the keys.
 };
 
 // Each does one subcommand; where the command was built without SQLite, each fails saying so.
@@ -25,6 +26,7 @@ exit_code compact_store(session& with, const store_request& what);
 exit_code migrate_store(session& with, const store_request& what);
 exit_code show_store(session& with, const store_request& what);
 exit_code set_store_limit(session& with, const store_request& what);
+exit_code rekey_store(session& with, const store_request& what);
 exit_code import_store(session& with, const store_request& what);
 
 }  // namespace shove::cli

@@ -66,6 +66,19 @@ class StoreTest(ShoveCase):
         self.ask("set-limit", "--namespace", "nobody", "--attempts", "1", code=1)
         self.run_shove("store", "set-limit", code=2)
 
+    def test_rekey_wants_keys_that_only_their_owner_may_read(self):
+        self.imported()
+        keys = self.folder / "lease.keys"
+        keys.write_text("2026-11:" + "ab" * 32)
+        keys.chmod(0o640)
+        done = self.run_shove("store", "rekey", "--keys", str(keys), code=2)
+        self.assertIn(b"chmod 600", done.stderr)
+        self.assertNotIn(b"abab", done.stderr)
+        keys.chmod(0o600)
+        (report,), _ = self.ask("rekey", "--keys", str(keys))
+        self.assertEqual(report, {"namespaces": 0, "records": 0}, "a plain namespace is passed over")
+        self.run_shove("store", "rekey", code=2)
+
     def test_damage(self):
         self.imported()
         with sqlite3.connect(self.folder / "shove.db") as file:
