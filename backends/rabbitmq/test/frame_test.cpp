@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include <shove/detail/utf8.hpp>
 #include "field.hpp"
-#include "utf8.hpp"
 #include "wire_support.hpp"
 
 namespace shove::rabbitmq_test {
@@ -78,7 +78,7 @@ TEST(frame_test, error_texts_are_cut_between_characters) {
     const auto size = whole_size(msg, &past);
     for (std::size_t less = 1; less < 1300; less += 7) {
         const auto left = squeezed(msg, past, std::max(size - less, whole_size(msg, nullptr) + 40));
-        EXPECT_TRUE(is_utf8(left->first_error) && is_utf8(left->last_error));
+        EXPECT_TRUE(detail::is_utf8(left->first_error) && detail::is_utf8(left->last_error));
         EXPECT_EQ(left->first_error.size() % 3, 0u);
     }
 }
