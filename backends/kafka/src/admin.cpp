@@ -68,6 +68,7 @@ void admin::move(std::string from, std::string to, std::vector<spi::moved> items
                  spi::callback<void(result<std::size_t>)> done) {
     auto run = [this, from = std::move(from), to = std::move(to), items = std::move(items)] {
         std::vector<std::uint64_t> cursors;
+        cursors.reserve(items.size());
         for (const auto& each : items)
             cursors.push_back(each.cursor);
         return take(from, cursors, [&](const std::set<std::uint64_t>& which) { return store(to, items, which); });
@@ -95,7 +96,7 @@ result<std::vector<spi::queue_info>> admin::list() {
         if (!depth) return depth.error();
         spi::queue_info row;
         row.name = *queue;
-        row.depth = std::move(*depth);
+        row.depth = *depth;
         row.dead_letter_queue = with_.dead_letters_of(*queue);
         if (row.dead_letter_queue.empty() && topics->contains(topic + "-dlq")) row.dead_letter_queue = *queue + "-dlq";
         if (!row.dead_letter_queue.empty()) {

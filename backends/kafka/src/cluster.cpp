@@ -20,6 +20,7 @@ using owned_resource = std::unique_ptr<rd_kafka_ConfigResource_t, destroyed_by<r
 template <class Owned>
 auto raw(const std::vector<Owned>& from) {
     std::vector<typename Owned::pointer> made;
+    made.reserve(from.size());
     for (const auto& each : from)
         made.push_back(each.get());
     return made;
@@ -122,6 +123,7 @@ error cluster::grow(const std::string& topic, int total) const {
 error cluster::remove(const std::vector<std::string>& topics) const {
     if (topics.empty()) return {};
     std::vector<owned_deletion> wanted;
+    wanted.reserve(topics.size());
     for (const auto& each : topics)
         wanted.emplace_back(rd_kafka_DeleteTopic_new(each.c_str()));
     auto list = raw(wanted);

@@ -261,6 +261,7 @@ result<std::shared_ptr<spi::subscription>> driver::listen_now(const spi::source&
         const auto spans = on.spans(topic, *count);
         if (!spans) return spans.error();
         std::vector<std::int64_t> offsets;
+        offsets.reserve(spans->size());
         for (const auto& one : *spans)
             offsets.push_back(from.broadcast->from == broadcast_start::kind::head ? one.low : one.high);
         if (from.broadcast->from == broadcast_start::kind::time) {

@@ -91,6 +91,7 @@ private:
         const auto spans = asking().spans(topic_, count_);
         if (!spans) return spans.error();
         std::vector<std::int64_t> made;
+        made.reserve(spans->size());
         for (const auto& span : *spans) {
             switch (where.to) {
                 case kafka_position::kind::head:

@@ -90,6 +90,7 @@ void lease_store::adopt(const lease_options& as) {
     std::vector<message_log::sample> kept;
     std::vector<sealed_sample> samples;
     if (there) kept = message_log::samples(db, there->id);
+    samples.reserve(kept.size());
     for (const auto& each : kept) {
         samples.push_back({{as.name_space, each.topic, each.sequence, each.id, each.event_kind, each.content_type,
                             each.published_at_ms},

@@ -51,6 +51,7 @@ result<std::vector<lease_space_stats>> sqlite_lease_stats(const std::filesystem:
     const auto names = lease::space_names(**file);
     if (!(*file)->ok()) return (*file)->failure();
     std::vector<lease_space_stats> all;
+    all.reserve(names.size());
     for (const auto& each : names) {
         auto one = stats_of(path, each);
         if (!one) return one.error();
