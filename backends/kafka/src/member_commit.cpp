@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -80,7 +81,7 @@ void member::start_commit() {
     committing_ = true;
     commit_started_ = std::chrono::steady_clock::now();
     // An answer that comes after it was given up must not be taken for that of a later one.
-    auto* number = reinterpret_cast<void*>(++commit_number_);
+    auto* number = std::bit_cast<void*>(++commit_number_);
     const auto refused = rd_kafka_commit_queue(client_->get(), list.get(), answers_.get(), nullptr, number);
     if (refused == RD_KAFKA_RESP_ERR_NO_ERROR) return;
     committing_ = false;
@@ -89,7 +90,7 @@ void member::start_commit() {
 
 void member::commit_answered(const rd_kafka_event_t* event) {
     auto* given = const_cast<rd_kafka_event_t*>(event);
-    if (rd_kafka_event_opaque(given) != reinterpret_cast<void*>(commit_number_)) return;
+    if (rd_kafka_event_opaque(given) != std::bit_cast<void*>(commit_number_)) return;
     committing_ = false;
     const auto all = rd_kafka_event_error(given);
     const auto* list = rd_kafka_event_topic_partition_list(given);

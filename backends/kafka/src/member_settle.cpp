@@ -52,8 +52,10 @@ void member::settle(std::vector<spi::settlement> batch, spi::callback<void(std::
                 all->which.push_back(std::move(what));
         }
     }
-    for (auto& what : kept)
-        keep(*holding_of(what.item.tag), std::move(what), all);
+    for (auto& what : kept) {
+        auto& of = *holding_of(what.item.tag);
+        keep(of, std::move(what), all);
+    }
     settled_some();
     if (!all->which.empty()) copy(all);
     if (revoking_) proceed_revoke();

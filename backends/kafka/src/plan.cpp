@@ -37,6 +37,12 @@ int partitions_of(const queue_topology& topology, const kafka::config& settings)
     return count_or(settings_of(topology.queue, settings).partitions, topology.broadcast ? 1 : usual_partitions);
 }
 
+error would_reset(const std::string& topic, const std::string& key, const std::string& wanted) {
+    return {errc::unsupported, "topic '" + topic + "': to set an entry would reset '" + key +
+                                   "', whose value the broker does not tell; set '" + wanted +
+                                   "' and the like by the broker's own tools"};
+}
+
 }  // namespace
 
 std::vector<planned_topic> plan(const queue_topology& topology, const kafka::config& settings) {
@@ -78,10 +84,7 @@ result<std::optional<std::map<std::string, std::string>>> merged_entries(
     entries all;
     for (const auto& [key, entry] : there) {
         if (!entry.own) continue;
-        if (!entry.has_value && !wanted.contains(key))
-            return error(errc::unsupported, "topic '" + topic + "': to set an entry would reset '" + key +
-                                                "', whose value the broker does not tell; set '" +
-                                                wanted.begin()->first + "' and the like by the broker's own tools");
+        if (!entry.has_value && !wanted.contains(key)) return would_reset(topic, key, wanted.begin()->first);
         all.emplace(key, entry.value);
     }
     for (const auto& [key, value] : wanted)
