@@ -4,6 +4,8 @@
 #include "waiting.hpp"
 
 #include <gmock/gmock.h>
+#include <shove/testkit/events.hpp>
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -49,9 +51,9 @@ TEST_F(declare_test, sets_entries_and_leaves_foreign_ones) {
     server.make_topic(topic(), 2, {{"retention.bytes", "123456789"}, {"retention.ms", "1000000"}});
     const opened set(mine.url("&partitions=2&topic.retention.ms=2000000"));
     EXPECT_FALSE(set.declare(topology("orders")));
-    const auto now = server.entries(topic());
-    EXPECT_EQ(now.at("retention.ms"), "2000000");
-    EXPECT_EQ(now.at("retention.bytes"), "123456789");
+    // The controller has confirmed it; the broker that is asked learns of it soon.
+    testkit::eventually("retention.ms is set", [&] { return server.entries(topic()).at("retention.ms") == "2000000"; });
+    EXPECT_EQ(server.entries(topic()).at("retention.bytes"), "123456789");
     const auto refused = opened(mine.url("&topic.retention.ms=soon")).declare(topology("orders"));
     EXPECT_EQ(refused, errc::invalid_argument);
     EXPECT_THAT(refused.message(), HasSubstr(topic()));
