@@ -17,7 +17,7 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "capabilities.m
 # A backend may have several factories: its own name, and that with a word behind it (`rabbitmq_classic`). Themes are one word.
 CASE = re.compile(r"^(?P<of>[a-z]+)-conformance\.(?P<backend>(?P=of)(?:_[a-z0-9]+)?)_(?P<theme>[a-z0-9]+)\.(?P<case>\w+)$")
 LACKS = re.compile(r"^the backend has no (.+)$", re.MULTILINE)
-FIRST = ["inprocess", "sqlite", "rabbitmq", "rabbitmq_classic"]
+FIRST = ["inprocess", "sqlite", "rabbitmq", "rabbitmq_classic", "kafka"]
 
 HEAD = """# What each backend can do
 
@@ -64,7 +64,9 @@ def page(found):
                 needs[lacks].add(case)
 
     def offers(backend, capability):
-        states = {found[backend].get(case) for case in needs[capability]}
+        states = {found[backend][case] for case in needs[capability] if case in found[backend]}
+        if not states:
+            return "not run here"
         return "no" if capability in states else "yes"
 
     text = HEAD + "\n## Capabilities that not every backend has\n\n"
