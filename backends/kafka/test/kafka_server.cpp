@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "cluster.hpp"
@@ -123,12 +125,22 @@ void kafka_server::put(const std::string& topic, const std::vector<record>& what
         auto* headers = rd_kafka_headers_new(each.headers.size());
         for (const auto& [name, value] : each.headers)
             rd_kafka_header_add(headers, name.c_str(), -1, value.data(), static_cast<ssize_t>(value.size()));
-        const auto code =
-            rd_kafka_producev(to, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(each.partition),
-                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK),
-                              RD_KAFKA_V_KEY(each.has_key ? each.key.data() : nullptr, each.key.size()),
-                              RD_KAFKA_V_VALUE(const_cast<char*>(each.value.data()), each.value.size()),
-                              RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_TIMESTAMP(each.timestamp_ms), RD_KAFKA_V_END);
+        std::array<rd_kafka_vu_t, 7> given{};
+        std::size_t count = 0;
+        const auto add = [&](rd_kafka_vtype_t type) -> auto& {
+            given[count].vtype = type;
+            return given[count++].u;
+        };
+        add(RD_KAFKA_VTYPE_TOPIC).cstr = topic.c_str();
+        add(RD_KAFKA_VTYPE_PARTITION).i32 = each.partition;
+        add(RD_KAFKA_VTYPE_MSGFLAGS).i = RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK;
+        add(RD_KAFKA_VTYPE_KEY).mem = {each.has_key ? const_cast<char*>(each.key.data()) : nullptr, each.key.size()};
+        add(RD_KAFKA_VTYPE_VALUE).mem = {const_cast<char*>(each.value.data()), each.value.size()};
+        add(RD_KAFKA_VTYPE_HEADERS).headers = headers;
+        add(RD_KAFKA_VTYPE_TIMESTAMP).i64 = each.timestamp_ms;
+        const std::unique_ptr<rd_kafka_error_t, decltype(&rd_kafka_error_destroy)> refused(
+            rd_kafka_produceva(to, given.data(), count), rd_kafka_error_destroy);
+        const auto code = refused ? rd_kafka_error_code(refused.get()) : RD_KAFKA_RESP_ERR_NO_ERROR;
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
         expect(error_of(code, "put into " + topic));
     }
