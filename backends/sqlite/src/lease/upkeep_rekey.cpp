@@ -54,7 +54,7 @@ error rekey_space(const std::filesystem::path& path, const std::string& name, co
         in.begin(true);
         more = in.rekey(keys.primary().id(), so_far);
         if (!in.commit()) {
-            const auto failed = in.db.failure();
+            auto failed = in.db.failure();
             in.rollback();
             return failed;
         }
