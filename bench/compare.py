@@ -27,7 +27,7 @@ import real_broker
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
 OUT = ROOT / "build/compare"
-PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite", "shove-bench-raw-rabbitmq",
+PROGRAMS = ["shove", "shove-bench-sqlite", "shove-bench-leases", "shove-bench-raw-inprocess", "shove-bench-raw-sqlite", "shove-bench-raw-rabbitmq",
             "shove-bench-raw-kafka"]
 
 

@@ -217,9 +217,38 @@ def durable_alone(scale):
     ]
 
 
+def leases(scale):
+    """Leases by hand, beside rullst-messaging's; and a store with itself."""
+    def own(case, messages, *more):
+        return Side([[["shove-bench-leases", case, max(messages // scale, 100), FOLDER, *more]]])
+
+    def peer(case, messages, store):
+        return Side([[["rullst-bench", "case", case, messages, FOLDER, store]]])
+
+    in_turn = [("1", "one that waits"), ("32", "32 that wait"), ("100", "batches of 100")]
+    works = [(kind, name, f"{title}, {how}") for kind, title in (("publish", "publish"), ("cycle", "publish + receive + ack"))
+             for name, how in in_turn]
+    found = []
+    for kind, name, title in works:
+        case = f"{kind}-{name}"
+        waits = name == "1"
+        durable_count = SQLITE_ROUND_TRIPS if waits else 20_000
+        found.append(Case(f"leases-{case}", f"leases on SQLite, {title}", own(case, durable_count),
+                          peer(case, SQLITE_ROUND_TRIPS, "sqlite"), target=1 if waits else 10))
+        found.append(Case(f"leases-memory-{case}", f"leases in memory, {title}", own(case, 50_000, "memory"),
+                          peer(case, 50_000 // scale, "memory"), target=3))
+        if not waits:
+            found.append(Case(f"leases-sealed-{case}", f"sealed beside plain, {title}", own(case, 20_000, "sealed"),
+                              own(case, 20_000), target=0.7))
+    many = 1_000_000 // scale
+    retained = [own("publish-100", 20_000, "sqlite", count) for count in (many, 1000)]
+    found.append(Case("leases-retained", f"leases on SQLite, publish with {short(many)} retained beside 1000", *retained, target=0.9))
+    return found
+
+
 def cases(quick):
     scale = 10 if quick else 1
     found = consuming(500_000 // scale) + sequenced(500_000 // scale, 1_000_000 // scale)
     found += batches(500_000 // scale) + metrics(500_000 // scale)
     found += publishing(500_000 // scale) + latency(40_000 // scale)
-    return found + memory(1_000_000 // scale) + list(durable(scale)) + durable_alone(scale)
+    return found + memory(1_000_000 // scale) + list(durable(scale)) + durable_alone(scale) + leases(scale)

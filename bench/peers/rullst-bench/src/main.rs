@@ -110,6 +110,16 @@ fn remove(path: &Path) {
     }
 }
 
+async fn connect(path: &Path, encrypted: bool) -> SqliteBroker {
+    let url = format!("sqlite://{}", path.display());
+    if encrypted {
+        let key = MessagingStorageKey::try_new("bench-key", [7u8; 32]).unwrap();
+        SqliteBroker::connect_encrypted(url, config(), MessagingKeyring::new(key)).await.unwrap()
+    } else {
+        SqliteBroker::connect(url, config()).await.unwrap()
+    }
+}
+
 async fn with_sqlite<F, Fut>(dir: &Path, encrypted: bool, f: F) -> f64
 where
     F: FnOnce(SqliteBroker) -> Fut,
@@ -117,13 +127,7 @@ where
 {
     let path: PathBuf = dir.join(format!("rullst-bench-{}.sqlite", std::process::id()));
     remove(&path);
-    let url = format!("sqlite://{}", path.display());
-    let broker = if encrypted {
-        let key = MessagingStorageKey::try_new("bench-key", [7u8; 32]).unwrap();
-        SqliteBroker::connect_encrypted(url, config(), MessagingKeyring::new(key)).await.unwrap()
-    } else {
-        SqliteBroker::connect(url, config()).await.unwrap()
-    };
+    let broker = connect(&path, encrypted).await;
     let keep = broker.clone();
     let rate = f(broker).await;
     keep.close().await;
@@ -149,7 +153,8 @@ fn report(name: &str, n: usize, mut rates: Vec<f64>, cpu: f64) {
 async fn main() {
     let args: Vec<String> = std::env::args().collect();
     if args.get(1).is_some_and(|a| a == "case") {
-        cases::run(&args[2], args[3].parse().unwrap(), Path::new(&args[4])).await;
+        let store = args.get(5).map_or("sqlite", |a| a.as_str());
+        cases::run(&args[2], args[3].parse().unwrap(), Path::new(&args[4]), store).await;
         return;
     }
     let num = |i: usize, d: usize| args.get(i).and_then(|v| v.parse().ok()).unwrap_or(d);
