@@ -113,14 +113,14 @@ shove::keyring bench_keys() {
 shove::lease_broker open(const std::string& store, const std::filesystem::path& file) {
     shove::lease_options options;
     options.limits.retained_messages = 10'000'000;
-    if (store == "memory") return shove::open_inprocess_leases(options);
-    shove::sqlite_lease_options there;
-    there.path = file.string();
+    if (store == "memory") return shove::open_inprocess_leases(options).value();
+    shove::sqlite_lease_config there;
+    there.path = file;
     if (store == "sealed") there.keys = bench_keys();
     return shove::open_sqlite_leases(there, options).value();
 }
 
-void remove(const std::filesystem::path& file) {
+void remove_store(const std::filesystem::path& file) {
     for (const auto* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(file.string() + suffix);
 }
@@ -131,7 +131,7 @@ int run(int argc, char** argv) {
     const auto retained = static_cast<std::size_t>(argc > 5 ? std::atoll(argv[5]) : 0);
     auto what = parse(argv[1], static_cast<std::size_t>(std::atoll(argv[2])));
     if (argc > 6) what.threads = static_cast<std::size_t>(std::atoll(argv[6]));
-    remove(file);
+    remove_store(file);
     const auto broker = open(store, file);
     (void)broker.subscribe("bench", "g", shove::lease_start::kind::earliest).value();
     for (std::size_t from = 0; from < retained; from += 1'000)
@@ -144,7 +144,7 @@ int run(int argc, char** argv) {
     const auto used = shove::bench::process_cpu();
     const auto cpu = used.user + used.system - before.user - before.system;
     broker.close();
-    remove(file);
+    remove_store(file);
     const auto messages = static_cast<double>(what.messages);
     std::printf(
         "{\"impl\":\"shove\",\"case\":\"%s\",\"store\":\"%s\",\"messages\":%zu,\"retained\":%zu,\"threads\":%zu,"
